@@ -33,8 +33,8 @@ the test unless the gate passes."""
 def kernelinfo_report() -> LoadReport:
     """A function that returns the report of a path or of the bytes of a code object.
 
-    Keywords are the fields of `kernelinfo.Options`, such as `workgroup_size=256`. The function
-    raises `KernelinfoError` rather than return a part.
+    Keyword arguments are the fields of `kernelinfo.Options`, such as `workgroup_size=256`. The
+    function raises `KernelinfoError` rather than return a partial report.
     """
 
     def load_report(source: str | PathLike[str] | bytes, **options: Any) -> Report:

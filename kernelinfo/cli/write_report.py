@@ -51,10 +51,10 @@ def write_report(
 ) -> None:
     """Write the report of all paths; exit with 2 if a path could not be read.
 
-    `jobs` is the number of processes; 0 starts as many as pay. `problems` also receives the
-    problems that `answer` reports. `arrange` sorts the kernels. `answer` renders them instead of
-    the format's report. The report has one block per target in `run_as`. Raises `OptionError` for a
-    format without blocks.
+    `jobs` is the number of processes; 0 starts as many as are worthwhile. `problems` also receives
+    the problems that `answer` reports. `arrange` sorts the kernels. `answer` renders them instead
+    of the format's report. The report has one block per target in `run_as`. Raises `OptionError`
+    for a format without blocks.
     """
     problems, render = problems or console.Problems(verbose=verbose), OUTPUTS[format]
     is_whole, has_rows = format in console.DOCUMENTS, format in ROWS

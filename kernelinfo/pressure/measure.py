@@ -230,10 +230,8 @@ def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
 
 
 def measure(path: str, options: Options, look: Look, jobs: int = 1) -> Iterator[MeasureItem]:
-    """Register pressure of each kernel of a path, one by one; problems and notes in between.
-
-    `jobs` is the number of processes; 0 starts as many as pay.
-    """
+    """Register pressure of each kernel of a path, one by one, interleaved with problems and notes.
+    `jobs` is the number of processes; 0 starts as many as are worthwhile."""
     # Brings multiprocessing, which reports and single texts do without.
     from kernelinfo.analysis.parallel import ReadWorker, processes, shared_out, tasks
 
@@ -267,8 +265,8 @@ def _measured(analysis: Analysis, blob: Blob, look: Look) -> Iterator[MeasureIte
 def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
     """Register pressure of one kernel or device function: peak, live values, lines and loops.
 
-    `source` is a path. `kernel` is a name as `pattern.matching` takes it. Raises
-    `ReadError` if it does not name exactly one kernel or the code cannot be read.
+    `source` is a path. `kernel` is a name as `pattern.matching` takes it. Raises `ReadError` if it
+    does not name exactly one kernel, or if the code cannot be read.
     """
 
     options = Options(named=kernel, chooses=lambda *names: matches(kernel, *names))

@@ -24,7 +24,7 @@ in the loop; `spill lanes` hold SGPRs.
 
 
 class Pressure(NamedTuple):
-    """Most live registers at any one instruction, each class for itself."""
+    """The most live registers at any one instruction, each class counted by itself."""
 
     vector: int
     """Registers per lane that count against the steps of the occupancy: VGPRs and AGPRs together
@@ -35,7 +35,7 @@ class Pressure(NamedTuple):
 
 
 class InstructionMix(NamedTuple):
-    """Counts of the instructions of a function, a loop or a line, and their peak."""
+    """Instruction counts of a function, loop or line, and its peak."""
 
     counts: InstructionCounts
     peak: Pressure  # most registers of each class live at one of them
@@ -45,7 +45,7 @@ class InstructionMix(NamedTuple):
 
 
 class Peak(NamedTuple):
-    """The peak of a function, and the first instruction with most live vector registers."""
+    """The peak of a function, and the first instruction with the most live vector registers."""
 
     pressure: Pressure
     at: CodeLocation
@@ -95,7 +95,7 @@ class BillLine(NamedTuple):
 class InFlight(NamedTuple):
     """Loads from one memory that are in flight at once in a loop or function, and waits for them.
 
-    Operations without a result in a register or in LDS are no loads."""
+    Operations without a result in a register or in LDS do not count as loads."""
 
     memory: Memory  # what they load from
     loads: int  # most loads in flight at once, on any way through the code
@@ -129,7 +129,7 @@ class LinePressure(NamedTuple):
 
 
 class CodeRange(NamedTuple):
-    """Instructions that stand one behind the other in the text."""
+    """Consecutive instructions in the text."""
 
     first: CodeLocation  # its first instruction
     last: CodeLocation  # its last instruction
@@ -155,7 +155,7 @@ class LoopPressure(NamedTuple):
 
 
 class BlockPressure(NamedTuple):
-    """One basic block, and the registers live at its begin."""
+    """One basic block, and the registers live at its beginning."""
 
     labels: tuple[str, ...]  # of its first instruction
     at: CodeLocation
@@ -191,7 +191,7 @@ class CallNeed(NamedTuple):
 
     @property
     def together(self) -> int:
-        """Vector registers live at once."""
+        """The vector registers that are live at the same time."""
         return self.live + self.needs
 
 

@@ -67,7 +67,7 @@ def listings(
 
     A function with words that one program cannot decode goes to the next program. If none can
     decode it, its listing has the fewest such words and is inexact. Raises `ReadError` if no
-    program prints a function whole; its code is in `NO_PROGRAM` if none could.
+    program prints a function completely; the error's code is in `NO_PROGRAM` if none could.
     """
     mach = target.elf_mach if target else read_elf(code_object, []).flags & 0xFF
     for batch in _batches(function_code(code_object, names)):
@@ -76,7 +76,7 @@ def listings(
 
 
 def _batches(codes: Iterable[MachineCode]) -> Iterator[list[MachineCode]]:
-    """Groups of functions, one for each run of a disassembler."""
+    """Groups of functions, one per run of a disassembler."""
     batch: list[MachineCode] = []
     size = 0
     for code in codes:
@@ -95,10 +95,8 @@ _Disassembly = tuple[MachineCode, list[Disassembled]]
 def _instructions(
     codes: Sequence[MachineCode], target: Target | None, mach: int
 ) -> Iterator[_Disassembly]:
-    """Each function with its instructions, by the first program that decodes all of it.
-
-    Otherwise by the program that decodes most of it. `mach` is the processor (EF_AMDGPU_MACH).
-    """
+    """Each function with its instructions, from the first program that decodes all of it, else from
+    the one that decodes most of it. `mach` is the processor (EF_AMDGPU_MACH)."""
     yield from ((code, []) for code in codes if not code.data)
     pending = [code for code in codes if code.data]
     if not pending:
@@ -122,17 +120,17 @@ def _instructions(
 
 
 def _ways(target: Target | None) -> tuple[tuple[str, ...], ...]:
-    """Flags of each way to decode a target's code, the better first.
+    """The flags of each way to decode a target's code, better ones first.
 
-    Without the feature llvm-objdump takes the high half of a VGPR for another register. An old
-    version knows fewer instructions with it.
+    Without the feature real-true16, llvm-objdump takes the high half of a VGPR for another
+    register; with it, an old version knows fewer instructions.
     """
     is_true16 = target is not None and target.name.startswith(_TRUE16)
     return (("--mattr=+real-true16",), ()) if is_true16 else ((),)
 
 
 def _refusal(tried: Sequence[str], target: Target | None, code: MachineCode) -> ReadError:
-    """The reason why no program printed a function, and what to do."""
+    """Why no program printed a function, and what to do."""
     if not tried:
         return ReadError(say("objdump-needed"))
     if target and target.llvm and 0 < (newest := max(map(version, tried))) < target.llvm:
@@ -211,7 +209,7 @@ def _sections(output: IO[bytes]) -> Iterator[_CodeSection]:
 def _whole(instructions: list[Disassembled], code: MachineCode) -> list[Disassembled]:
     """The instructions if their words are the whole code without a gap; otherwise none.
 
-    Bytes after the last whole word become one undecoded instruction.
+    Bytes after the last complete word become one undecoded instruction.
     """
     encoded = b"".join(
         word.to_bytes(4, "little") for instruction in instructions for word in instruction.words
@@ -367,9 +365,9 @@ def _entry_of(kernel: Kernel, data: Data) -> int:
 def _followed(listing: Listing, entry: int) -> LiveFunction:
     """The function of disassembled code.
 
-    An object does not say whether its compiler used halves of VGPRs (LLVM's feature real-true16);
-    a high half proves it. Without it, a write of `v1.l` was one of v1 as a whole for the compiler.
-    Where the two differ, the function is not exact.
+    An object does not say whether its compiler used halves of VGPRs (LLVM's feature real-true16),
+    unless a high half proves it. Without that feature, the compiler took a write of `v1.l` for a
+    write of all of v1. Where the two readings differ, the function is not exact.
     """
     function = LiveFunction(listing, entry)
     low = [bool(_LOW.search(instruction.text)) for instruction in listing.instructions]

@@ -18,7 +18,8 @@ Point = tuple[int, int, int]
 
 
 class Places:
-    """The places of a function: which are alive, and which values are in a register, too."""
+    """The places of a function: which are live, and which of their values are also in a
+    register."""
 
     def __init__(
         self, function: LiveFunction, moves: Mapping[int, SlotAccess], agprs: int, lanes: int
@@ -67,7 +68,7 @@ class Places:
         """True if some registers are spilled to the stack."""
 
     def _holders(self) -> dict[int, int]:
-        """VGPR → the lanes of it that hold SGPRs."""
+        """For each VGPR, its lanes that hold SGPRs."""
         held: dict[int, int] = {}
         for index, move in self._moves.items():
             for place, _ in move.pairs:
@@ -78,8 +79,8 @@ class Places:
         return held
 
     def _access(self, index: int) -> tuple[int, int]:
-        """Places that an instruction reads, and places that it overwrites: with a VGPR that it
-        writes, and is no reload of, all lanes in it."""
+        """The places that an instruction reads, and those that it overwrites. Writing a VGPR, other
+        than by a reload of it, overwrites all lanes in it."""
         if move := self._moves.get(index):
             return (0, move.places) if move.is_store else (move.places, 0)
         writes = self._function.instructions[index].effect.writes & self._all_holders
@@ -107,7 +108,7 @@ class Places:
         return reads_of, writes_of, fills_of
 
     def _change(self, index: int) -> tuple[int, int]:
-        """Pairs that begin and that end at an instruction."""
+        """The pairs that begin, and those that end, at an instruction."""
         move = self._moves.get(index)
         if move is None:
             writes = self._function.instructions[index].effect.writes & self._paired
@@ -126,8 +127,8 @@ class Places:
         return begins, union(self._of_register.get(register, 0) for _, register in move.pairs)
 
     def _same_values(self) -> tuple[list[int], bool]:
-        """Pairs that hold the same value on every way to each block; False if not all was
-        followed."""
+        """Pairs that hold the same value on every path to each block, and False if not all paths
+        were followed."""
         function, flow = self._function, self._function.flow
         if not self._pairs:
             return [0] * function.size, True
@@ -157,13 +158,13 @@ class Places:
         return (before, True) if not is_changed else ([0] * function.size, False)
 
     def entering(self, block: int) -> Point:
-        """What is alive at the begin of a block."""
+        """The places live at the beginning of a block."""
         places = self._needed[block] & self._written[block]
         return self._function.live_in(block), places, self._pairs_in[block]
 
     def points(self, block: int) -> Iterator[tuple[int, Point, Point]]:
-        """Index of each instruction of a reachable block, last one first, and what is alive before
-        and after it."""
+        """For each instruction of a reachable block, last one first: its index, and the places live
+        before and after it."""
         function, written, pairs = self._function, self._written[block], self._pairs_in[block]
         changes = []  # (index, state before it) where the state changes
         for index in function.flow.instructions(block):
@@ -216,8 +217,8 @@ class Places:
 
     @cached_property
     def counts(self) -> list[Counts]:
-        """Number of values of each class alive at each instruction, the larger of before and after
-        it; zeros if unreachable."""
+        """The number of values of each class that are live at each instruction, before or after it,
+        whichever is larger; zeros if it is unreachable."""
         function = self._function
         if not self._moves:
             return function.counts
@@ -249,7 +250,7 @@ class Places:
         )
 
     def crossing(self, index: int, *, is_after: bool) -> tuple[int, int]:
-        """Of the values alive at the begin or the end of an instruction's block, the registers and
+        """For the values live at the beginning or end of an instruction's block, the registers and
         places that hold them before the instruction, or after it if `is_after`."""
         function = self._function
         block = function.block_of(index)
@@ -265,8 +266,8 @@ class Places:
         return came[0] | leave[0], came[1] | leave[1]
 
     def _moved(self, index: int, registers: int, places: int, *, is_back: bool) -> tuple[int, int]:
-        """The registers and places that hold after an instruction what the given ones hold before
-        it; with `is_back` the reverse."""
+        """The registers and places that hold, after an instruction, the values that the given ones
+        hold before it; with `is_back`, the other way round."""
         move = self._moves.get(index)
         if move is None:
             writes = self._function.instructions[index].effect.writes
@@ -299,7 +300,7 @@ def _sum(first: Counts, second: Counts) -> Counts:
 
 
 def places_of(function: LiveFunction, traits: Traits) -> Places | str:
-    """The places of a kernel, or why they cannot be told."""
+    """The places of a kernel, or why they cannot be determined."""
     numbers, target = traits.numbers, traits.target
     spilled = 0 if numbers.scratch_bytes_per_lane == 0 else numbers.vgpr_spills
     if numbers.vgpr_spills and numbers.agprs and target and target.agprs.file == "separate":

@@ -83,7 +83,8 @@ class ScannedText:
         self.text = without_comments(searchable(data))
 
     def touched(self, symbol: str, line: int) -> TouchedRegisters | None:
-        """What the kernel touches whose label is on a 1-based line; None as for `prescan`."""
+        """What the kernel whose label is on the given 1-based line touches; None as in
+        `prescan`."""
         start = self.line_numbers.offset(line)
         label = label_offset(self.text, symbol, start, line_end(self.text, start))
         is_plain = label is not None and not self.text[start:label].strip()
@@ -110,8 +111,8 @@ class ScannedText:
         return self.text.count(b"v_accvgpr_") >= FEW_COPIES
 
     def entry(self, symbol: str, line: int) -> tuple[int, bool]:
-        """Registers that are set at the entry of the kernel whose label is on a 1-based line, and
-        false if its descriptor cannot be evaluated."""
+        """The registers that are set at the entry of the kernel whose label is on the given 1-based
+        line, and False if its descriptor cannot be evaluated."""
         stated = self._set_up(symbol, self.line_numbers.offset(line))
         if stated is None:
             return EVERY, True
@@ -119,7 +120,7 @@ class ScannedText:
 
     @cached_property
     def described(self) -> dict[str, list[int]]:
-        """Name of a kernel → offsets of its descriptors."""
+        """The offsets of each kernel's descriptors, by the kernel's name."""
         offsets: dict[str, list[int]] = defaultdict(list)
         for directive in _DESCRIPTOR.finditer(self.text):
             if is_directive(self.text, directive.start()):
@@ -184,12 +185,11 @@ class ScannedText:
 def prescan(
     text: bytes, start: int, entry: int, kernels: Collection[str]
 ) -> TouchedRegisters | None:
-    """What the code of a kernel touches that begins at an offset of a text; None if that needs a
-    closer look: at calls, at registers that may be read before they are written, at anything but
-    plain instructions.
+    """What the code of the kernel at an offset of a text touches.
 
-    `entry` are the registers that are set at its entry, `EVERY` if that is not known; `kernels` are
-    names at which other code begins.
+    None if that needs a full analysis: for calls, registers that may be read before they are
+    written, and anything but plain instructions. `entry` are the registers that are set at the
+    kernel's entry, `EVERY` if unknown; `kernels` are names at which other code begins.
     """
     end = _END.search(text, start)
     lines = _COMMENT.sub(b"", text[start : end.start() if end else len(text)]).splitlines()
@@ -252,10 +252,8 @@ def _copies_in_cycles(code: bytes) -> int:
 
 
 def _flow(code: bytes, kernels: Collection[str]) -> tuple[list[int], list[list[int]]] | None:
-    """The offset of each block, and the blocks that may follow it.
-
-    None if the code leads elsewhere, runs off its end, or has very many blocks.
-    """
+    """The offset of each block, and the blocks that may follow it. None if the code branches
+    elsewhere, runs off its end, or has too many blocks."""
     begins, ways = [0], [list[int]()]
     labels: dict[bytes, int] = {}
     branches: list[tuple[int, bytes]] = []
@@ -286,10 +284,8 @@ def _flow(code: bytes, kernels: Collection[str]) -> tuple[list[int], list[list[i
 
 
 def _fresh(ways: Sequence[Sequence[int]], named_in: Sequence[int], fresh: int) -> list[int | None]:
-    """Registers that some way to each block does not name; None for unreachable blocks.
-
-    `fresh` are those of the entry.
-    """
+    """For each block, the registers that some path to it does not name; None for unreachable
+    blocks. `fresh` are those at the entry."""
     fresh_in: list[int | None] = [None] * len(ways)
     fresh_in[0] = fresh
     pending = [0]
@@ -311,7 +307,7 @@ def _written_first(
     named_in: Sequence[int],
     masks: Mapping[bytes, int],
 ) -> int:
-    """Registers that are written before they are read on some way from the entry."""
+    """Registers that are written before they are read on some path from the entry."""
     written = 0
     for block, begin in enumerate(begins):
         pending = (fresh_in[block] or 0) & named_in[block] & ~written

@@ -113,7 +113,7 @@ def count(registers: int) -> Counts:
 
 
 def used(registers: int) -> Counts:
-    """The highest register number of each class in the set plus one; 0 for an empty class."""
+    """For each class in the set, the highest register number plus one; 0 for an empty class."""
     return Counts(
         (registers.bit_length() - _LOW + 1) // 2 if registers & VGPRS else 0,
         (registers & AGPRS).bit_length() - _AGPR if registers & AGPRS else 0,
@@ -122,7 +122,7 @@ def used(registers: int) -> Counts:
 
 
 def whole(registers: int) -> int:
-    """The set with both halves of each VGPR in it."""
+    """The set, with both halves of each of its VGPRs."""
     lows = _lows(registers)
     return registers | lows | lows << 1
 
@@ -175,7 +175,7 @@ SETTING_UP = (*_USER, _PRELOADED, _COUNT, *_WORKITEM_IDS)
 def from_directives(stated: Mapping[str, int | None]) -> int:
     """Registers set at kernel entry, by the fields of `.amdhsa_kernel` or `.amd_kernel_code_t`.
 
-    A field that is left out is 0; without a count, the named user SGPRs are counted (LLVM
+    An omitted field is 0; without a count, the named user SGPRs are counted (LLVM
     AMDGPUAsmParser::ParseDirectiveAMDHSAKernel). All system SGPRs count as enabled. Returns `EVERY`
     if a value is None, which means unknown.
     """
@@ -207,7 +207,7 @@ def _set_up(user_sgprs: int, workitem_ids: int) -> int:
 
 
 def entry_registers(entry: int) -> tuple[int, int]:
-    """VGPRs and SGPRs that are set at kernel entry: the highest plus one; 0 if `entry` is `EVERY`,
-    unknown."""
+    """The numbers of VGPRs and SGPRs that are set at kernel entry: the highest plus one; 0 if
+    `entry` is unknown (`EVERY`)."""
     vgprs, _, sgprs = used(0 if entry == EVERY else entry)
     return vgprs, sgprs

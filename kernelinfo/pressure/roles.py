@@ -24,7 +24,7 @@ _BLOCK_STEPS = 4
 
 
 class ValueTrace:
-    """A trace through the blocks in which sought registers are live, nearest first."""
+    """A trace through the blocks in which the sought registers are live, nearest first."""
 
     def __init__(self, function: LiveFunction, loop: Loop | None, steps: int) -> None:
         """`loop` is the innermost loop around the start."""
@@ -45,8 +45,8 @@ class ValueTrace:
         """Visit `indices` of a block, then other blocks.
 
         `look(indices, distance, sought, is_later)` notes accesses; `is_later` is True in a later
-        iteration of a loop around the start. It returns the registers that are still sought and the
-        distance at the end of the indices.
+        iteration of a loop around the start. `look` returns the registers that are still sought,
+        and the distance after the last index.
         """
         function = self._function
         starts, ways = function.flow.after if direction == 1 else function.flow.before
@@ -83,7 +83,7 @@ class ValueTrace:
                 distance += len(indices)
 
     def _live(self, sought: int, block: int) -> int:
-        """The sought registers that are live at the begin of a block; usually all of them."""
+        """The sought registers that are live at the beginning of a block; usually all of them."""
         live = self._function.live_in(block)
         return sought & whole(live) if sought & ~live else sought
 
@@ -116,9 +116,8 @@ class _Uses:
         """Register → those that its value is copied to."""
 
     def note(self, instruction: Instruction, sought: int) -> None:
-        """Note what an instruction uses the sought registers for.
-
-        To change a register in place is no use."""
+        """Record what an instruction uses the sought registers for. Changing a register in place
+        does not count as a use."""
         effect = instruction.effect
         touched = whole(effect.reads & sought) & ~_changed(instruction)
         if not touched:
@@ -139,7 +138,7 @@ class _Uses:
 
 
 def _changed(instruction: Instruction) -> int:
-    """Registers that an instruction, no matrix one, changes in place."""
+    """The registers that a non-matrix instruction changes in place."""
     effect = instruction.effect
     is_matrix = effect.instruction_class == "matrix"
     return 0 if is_matrix else whole(effect.reads & effect.writes)
@@ -170,8 +169,8 @@ class Roles:
     ) -> None:
         """`registers` are live at instruction `start`, in `loop`.
 
-        `writers` holds the instruction that wrote each last; `loaded` are those that a load wrote
-        and nothing read since.
+        `writers` holds the instruction that last wrote each; `loaded` are those that a load wrote
+        and nothing has read since.
         """
         self._function = function
         self._start = start
@@ -227,14 +226,14 @@ class Roles:
         return AGPRS & union(effect.writes for effect in effects)
 
     def _sums(self, loop: Loop) -> tuple[int, dict[int, int]]:
-        """Registers that hold the sums of a loop at the start, if it is in the loop; instruction of
-        the loop → registers in which it writes them."""
+        """The registers that hold the loop's sums at the start, if that is in the loop; and for
+        each instruction of the loop the registers in which it writes sums."""
         if loop.position not in self._sums_of:
             self._sums_of[loop.position] = _sums(self._function, loop, self._start)
         return self._sums_of[loop.position]
 
     def _used(self, start: int, registers: int) -> dict[_Use, int]:
-        """The uses of the registers' values, also as copies."""
+        """The uses of the registers' values, including those of copies."""
         function, trace = self._function, ValueTrace(self._function, self._loop, _MOST_STEPS)
         uses, of_copies = _Uses(), _Uses()
         copied: dict[int, set[int]] = defaultdict(set)
@@ -275,7 +274,7 @@ class Roles:
 
 
 def _closure(registers: int, copies: Mapping[int, int]) -> int:
-    """The registers and all that their values are copied to."""
+    """The registers, and all registers that their values are copied to."""
     before = 0
     while registers != before:
         before = registers
@@ -342,15 +341,16 @@ def _traced(steps: list[_Sum], sums: int, start: int) -> tuple[int, int, dict[in
 
 
 def _halves(instruction: Instruction) -> Iterable[tuple[str, InstructionEffect]]:
-    """The halves of a dual instruction; the whole of another one."""
+    """The two halves of a dual instruction; any other instruction whole."""
     if "::" not in instruction.text:
         return ((instruction.text, instruction.effect),)
     return ((half, effect_of(half)) for half in instruction.text.split("::"))
 
 
 def _carried(text: str, effect: InstructionEffect, held: int, moved: int) -> int:
-    """The `held` registers whose values an instruction copies or adds to; the result may be in
-    another register. A factor that an FMA overwrites, as to scale a sum, counts unless `moved`."""
+    """The registers of `held` whose values an instruction copies or adds to; the result may be in
+    another register. A factor that an FMA overwrites, for example to scale a sum, counts unless
+    `moved`."""
     if effect.instruction_class == "copy":
         return effect.reads & held
     if effect.instruction_class == "matrix":

@@ -167,7 +167,7 @@ _WITHOUT_ADDRESS = re.compile(r"ds_(?:swizzle|b?permute|append|consume|gws|bvh|n
 
 
 def access(operation: Operation, encoding: str) -> Access:
-    """Operands that an instruction writes, and which of them it also reads.
+    """The operands that an instruction writes, and which of them it also reads.
 
     `encoding` is the suffix of the mnemonic (`_e64`, `_sdwa`, `_dpp`) or empty.
     """
@@ -179,15 +179,15 @@ def access(operation: Operation, encoding: str) -> Access:
 
 
 def is_merging(operation: Operation) -> bool:
-    """True if an instruction leaves a part of what it writes unchanged and does not look at it."""
+    """True if an instruction leaves a part of its result register unchanged without reading it."""
     return not re.fullmatch(_COMPUTING, operation.mnemonic, re.DOTALL)
 
 
 def address(operation: Operation, encoding: str) -> int | None:
     """Position of the operand that is an address in memory; None without one.
 
-    Buffers and images have the data in front of it (ISA documents, MUBUF, MIMG); FLAT and DS only a
-    result. `encoding` is as in `access`.
+    Buffer and image instructions have their data before it (ISA documents, MUBUF, MIMG), FLAT and
+    DS ones only a result. `encoding` is as in `access`.
     """
     mnemonic = operation.mnemonic
     if not _IN_MEMORY.match(mnemonic) or _WITHOUT_ADDRESS.match(mnemonic):
@@ -200,7 +200,7 @@ def address(operation: Operation, encoding: str) -> int | None:
 def sum_operand(operation: Operation) -> int:
     """Position of the operand that a matrix instruction or an FMA adds its product to: C.
 
-    Sparse ones add to their result (LLVM VOP3PInstructions.td, `SMFMAC`, `SWMMAC`).
+    Sparse matrix instructions add to their result (LLVM VOP3PInstructions.td, `SMFMAC`, `SWMMAC`).
     """
     return 0 if operation.mnemonic.startswith(("v_smfmac", "v_swmmac")) else 3
 
@@ -363,7 +363,7 @@ def _class_of_mnemonic(mnemonic: str) -> InstructionClass:
 def bytes_of(mnemonic: str) -> int | None:
     """Bytes that one lane loads or stores; None if the mnemonic does not say.
 
-    The operands of images, and the descriptors of formatted buffers and of tensors, decide there.
+    For images, formatted buffers and tensors, operands and descriptors decide.
     """
     parts = mnemonic.split("_")
     if "format" in parts or "block" in parts or parts[0] == "image":

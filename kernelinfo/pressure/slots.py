@@ -56,7 +56,7 @@ class SlotAccess(NamedTuple):
 
 
 def slots_of(function: LiveFunction, spilled: int | None) -> dict[int, SlotAccess] | str:
-    """The moves to and from spill slots by instruction, or why they cannot be told.
+    """The moves to and from spill slots by instruction, or why they cannot be determined.
 
     `spilled` is LLVM's count of VGPRs stored to scratch (eliminateFrameIndex); None if unknown.
     """
@@ -94,7 +94,7 @@ def slots_of(function: LiveFunction, spilled: int | None) -> dict[int, SlotAcces
 
 
 def _unmarked(function: LiveFunction, stacks: Collection[str]) -> Iterator[int]:
-    """Accesses of the stack without LLVM's comment, which LLVM 15 to 19 leave out in a clause."""
+    """Stack accesses without LLVM's comment, which LLVM 15 to 19 omit inside a clause."""
     code = function.instructions
     for index in function.code:
         kind = "" if code[index].spill else code[index].effect.mnemonic[:7]
@@ -165,7 +165,8 @@ def _slot(
 
 
 def _constant(code: Sequence[Instruction], register: str) -> int | None:
-    """The constant that an SGPR was set to last; None if it was set otherwise, or not near."""
+    """The constant that an SGPR was last set to; None if it was set to something else, or too far
+    back."""
     written = named(register)
     for instruction in reversed(code):
         if instruction.effect.writes & written:

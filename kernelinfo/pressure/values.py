@@ -61,8 +61,7 @@ def _roles(
     function: LiveFunction, index: int, registers: int, loop: Loop | None, search: _Search
 ) -> Iterator[tuple[int, _InLoop, Role | None]]:
     """Each register, what the loop around an instruction does with it, and the role of its value.
-
-    Next reads need not be followed for it."""
+    This does not require following next reads."""
     inside = [n for n in function.flow.order if loop and function.loops.holds(loop, n)]
     reads, writes = function.touched_in(inside)
     roles = Roles(function, index, registers, loop, search.writers, search.loaded)
@@ -80,7 +79,7 @@ def _live_at(function: LiveFunction, index: int) -> int:
 
 
 def bill(values: Sequence[LiveValues]) -> tuple[BillLine, ...]:
-    """Values by role, the role with most registers first."""
+    """The values by role; the role with the most registers first."""
     by_role: dict[Role | None, list[LiveValues]] = defaultdict(list)
     for value in values:
         by_role[value.role].append(value)
@@ -246,11 +245,12 @@ def _variables(function: LiveFunction, index: int) -> dict[int, str]:
 def named_registers(
     function: LiveFunction, block: int | None = None
 ) -> Iterator[tuple[int, str, int, int]]:
-    """Each register that holds a source variable by the compiler's comments, the variable, and the
-    first and last instruction where it does: in a block, or in all.
+    """Each register that, by the compiler's comments, holds a source variable; the variable; and
+    the first and last instruction at which it does, within a block or in all.
 
     Copies of an inlined function share their names, so one name may hold several registers. A name
-    lasts until its register is overwritten. The compiler repeats the names at the begin of a block.
+    lasts until its register is overwritten. The compiler repeats the names at the beginning of each
+    block.
     """
     stated: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for index, name, registers in function.listing.variables:
@@ -273,10 +273,10 @@ def named_registers(
 
 
 def _grouped(values: Iterable[LiveValues]) -> Iterator[list[LiveValues]]:
-    """Groups of values with equal class, variable, and source lines of last write and next read.
+    """Groups of values with the same class, variable, and source lines of last write and next read.
 
-    Without source lines, values of one group have the same region relative to the loop and a
-    similar time untouched.
+    Without source lines, the values of a group share a region relative to the loop, and have been
+    untouched for a similar time.
     """
     groups: dict[tuple[object, tuple[object, ...]], list[LiveValues]] = defaultdict(list)
     for value in values:
@@ -375,8 +375,8 @@ def needs_of(
 
 
 def _points(places: Places, block: int, index: int) -> tuple[Point, Point, Point, Point]:
-    """What is alive at the begin of a block, before and after one of its instructions, and at its
-    end."""
+    """The places live at the beginning of a block, before and after one of its instructions, and at
+    its end."""
     points = places.points(block)  # the last instruction first
     place, before, end = next(points)
     after = end
@@ -388,7 +388,7 @@ def _points(places: Places, block: int, index: int) -> tuple[Point, Point, Point
 def _shares(
     function: LiveFunction, places: Places, index: int, before: Point, after: Point
 ) -> tuple[NeedsShare, ...]:
-    """The vector values at an instruction by role, the largest role first."""
+    """The vector values live at an instruction, by role; the largest role first."""
     loop, vectors = function.loop_around(index), _live_at(function, index) & (VGPRS | AGPRS)
     search = _Search(function, index, vectors, loop)
     roles: dict[Role | None, int] = defaultdict(int)

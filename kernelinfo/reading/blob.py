@@ -20,7 +20,7 @@ _STATEMENTS_PER_KERNEL = 20
 
 
 class Bounds(NamedTuple):
-    """Limits that an honest file could reach one day, and a hostile one must not pass."""
+    """Limits that an honest file might reach some day, and that a hostile file must not exceed."""
 
     nesting: int = 6
     """Most containers around one code object. A gzip of a tar of an archive of objects with
@@ -74,7 +74,8 @@ class Bounds(NamedTuple):
     def budget(self, file_bytes: int) -> "FileBudget":
         """Budget shared by all blobs of a file of `file_bytes`.
 
-        Without it, thousands of small traps, each within its own limit, would take hours.
+        Without this shared budget, thousands of small traps, each within its own limit, would take
+        hours.
         """
         size = max(_FREE_BYTES_OF_ALL, self.streamed_bytes(file_bytes))
         members = max(self.members, file_bytes // _BYTES_PER_MEMBER)
@@ -130,20 +131,21 @@ class FileBudget:
         self._code_bytes += size
 
     def check_kernels(self, kernels: int) -> None:
-        """Raise `BoundError` if `kernels` more pass the limit; count nothing."""
+        """Raise `BoundError` if `kernels` more would exceed the limit, without counting them."""
         self._refuse_above(self.kernel_limit, self._kernels + kernels, "kernels")
 
     def spend_kernels(self, kernels: int = 1) -> None:
-        """Count `kernels` more. Raises `BoundError` if they pass the limit."""
+        """Count `kernels` more. Raises `BoundError` if they exceed the limit."""
         self.check_kernels(kernels)
         self._kernels += kernels
 
     def check_list(self, kernels: int) -> None:
-        """Raise `BoundError` if one list of kernels alone passes the limit; count nothing."""
+        """Raise `BoundError` if one list of kernels alone exceeds the limit, without counting
+        it."""
         self._refuse_above(self.kernel_limit, kernels, "kernels")
 
     def spend_statements(self, count: int) -> None:
-        """Count definitions in text. Raises `BoundError` if they pass their limit."""
+        """Count definitions in text. Raises `BoundError` if they exceed their limit."""
         self._statements += count
         limit = _STATEMENTS_PER_KERNEL * self.kernel_limit
         self._refuse_above(limit, self._statements, "statements")
@@ -219,7 +221,7 @@ class Note(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """An input, or a part of one, that could not be read, with the reason and the mend."""
+    """An input, or a part of one, that could not be read, with the reason and what to do."""
 
     path: str  # the file as it was named
     message: Message  # what was found; what to do

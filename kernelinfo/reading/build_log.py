@@ -40,7 +40,8 @@ _FUNCTIONS = say("log-of-functions")
 
 
 def accepts(text: Text) -> bool:
-    """True if a text holds a compiler's resource usage, or too many lines that look like it."""
+    """True if a text holds a compiler's resource usage, or too many lines that look like it to
+    check."""
     if _holds_record(text):
         return True
     try:
@@ -130,7 +131,7 @@ _LogLine = tuple[_Location, StatedValue]
 
 
 class LogBlock:
-    """Statements on one function, or on several at one location that cannot be told apart."""
+    """Statements on one function, or on several at one location that cannot be distinguished."""
 
     def __init__(self, source: SourceLine, name: StatedValue, warnings: ReadWarnings) -> None:
         self._warnings = warnings
@@ -165,7 +166,7 @@ class LogBlock:
         self.names += 1
 
     def add(self, statement: StatedValue) -> None:
-        """Add a number; contradicting ones become a warning and no number."""
+        """Add a number. Contradicting numbers become a warning, and neither is kept."""
         if self.names == 1:
             before = self.values.get(statement.name)
             if before is not None and before.value != statement.value:
@@ -313,7 +314,8 @@ def _without_escapes(line: bytes) -> str:
 
 
 def _remark_location(before: str, *, is_name: bool) -> _Location | None:
-    """Location at the end of the text before a key; None if that is prose or a source line."""
+    """The location at the end of the text before a key; None if that text is prose or a source
+    line."""
     indent = "" if is_name else _INDENT
     place = re.search(_PLACE, before.removesuffix(indent)) if before.endswith(indent) else None
     if place is None:
@@ -353,7 +355,7 @@ _RECORD_KEYS: Mapping[str, str] = {
 
 
 def read_records(text: Text, warnings: ReadWarnings, budget: FileBudget) -> Iterator[_LogLine]:
-    """Statements of the pass's documents, in their order; an unreadable one adds to `warnings`.
+    """The statements of the pass's documents, in order; an unreadable document adds to `warnings`.
 
     Raises `BoundError`.
     """

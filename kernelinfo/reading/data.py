@@ -20,11 +20,11 @@ _MOST_DIGITS = 66
 
 
 def integer(digits: str | bytes, base: int = 10) -> int:
-    """Value of the digits of a number in a text; 2^64 for each longer than 64 bits can be.
+    """The value of a number's digits in a text; 2^64 if it has more digits than a 64-bit number.
 
-    Base 0 goes by the prefix, as in C and LLVM: 0x, 0b, 0o, or 0 for octal. Every number of a text
-    goes through here: `int` refuses thousands of digits, and a 0 before others. Raises `ValueError`
-    for digits of another base.
+    Base 0 follows the prefix, as in C and LLVM: 0x, 0b, 0o, or 0 for octal. Every number of a text
+    is converted here, because `int` refuses thousands of digits and leading zeros. Raises
+    `ValueError` for digits of another base.
     """
     if len(digits) > _MOST_DIGITS:
         return 1 << 64
@@ -58,7 +58,8 @@ class LargeFile:
             os.close(self._file)
 
     def read(self, offset: int, size: int) -> memoryview:
-        """`size` bytes from `offset` on, read from the disk each time. Raises as `ReadBytes`."""
+        """`size` bytes from `offset` on, read from the disk each time. Raises what `ReadBytes`
+        raises."""
         content = bytearray()
         try:
             while piece := os.pread(self._file, size - len(content), offset + len(content)):
@@ -114,7 +115,8 @@ class Data:
         return Data(self._read, size, self._start + offset)
 
     def offset_in(self, whole: Data) -> int | None:
-        """Offset of these data in `whole`; None if they are no part of it, as decompressed ones."""
+        """Offset of these data in `whole`; None if they are not part of it, as with decompressed
+        data."""
         offset = self._start - whole._start
         is_part = self._read is whole._read and 0 <= offset <= whole._size - self._size
         return offset if is_part else None
@@ -149,13 +151,15 @@ _MOST_BEFORE = 200
 
 
 class LongText:
-    """A text that is read from its file again wherever it is asked for, and never held whole.
+    """A text that is reread from its file wherever it is accessed, and never held in memory as a
+    whole.
 
-    Every method raises `ReadError` if the file cannot be read any more.
+    Every method raises `ReadError` if the file can no longer be read.
     """
 
     def __init__(self, data: Data, read: Callable[[int, int], bytes] | None = None) -> None:
-        """`read` returns the text at an offset, in up to so many bytes, if it is not the file's."""
+        """If the text is not the file's own, `read` returns it at an offset, in at most the given
+        number of bytes."""
         self._data = data
         self._read = read or self.read
         self._ends_with_returns = _ends_with_returns(bytes(data.read(0, _START)))
@@ -204,7 +208,7 @@ def text_of(data: Data) -> Text:
 
 
 def searchable(data: bytes | memoryview) -> bytes:
-    """The text as UTF-8 bytes with newlines; copied only if `data` is not so already."""
+    """The text as UTF-8 bytes with newlines; copied only if `data` needs converting."""
     text = data.obj if isinstance(data, memoryview) else data
     if not isinstance(text, bytes) or len(text) != len(data):
         text = bytes(data)  # a part of something larger
@@ -212,12 +216,12 @@ def searchable(data: bytes | memoryview) -> bytes:
 
 
 def _ends_with_returns(start: bytes) -> bool:
-    """True for the first bytes of a text whose lines end with a carriage return alone."""
+    """True if, by its first bytes, a text's lines end with only a carriage return."""
     return b"\r" in start and b"\n" not in start
 
 
 class Lines:
-    """Line numbers of byte offsets, and back; quick if looked up in the order of the text."""
+    """Line numbers of byte offsets, and vice versa; fast if looked up in the order of the text."""
 
     def __init__(self, text: Text) -> None:
         self._text = text
@@ -268,7 +272,7 @@ def pieces(
 def find_all(
     pattern: re.Pattern[bytes], text: Text, start: int = 0, end: int | None = None
 ) -> Iterator[tuple[int, re.Match[bytes]]]:
-    """Matches in a range that begins with a line, each with its byte offset; none spans lines."""
+    """Matches in a range that begins at a line, each with its byte offset; no match spans lines."""
     for offset, piece in pieces(text, start, end):
         for match in pattern.finditer(piece):
             yield offset + match.start(), match
@@ -281,13 +285,13 @@ def lines_from(text: Text, offset: int) -> Iterator[bytes]:
 
 
 def decoded_lines(text: Text, offset: int) -> Iterator[str]:
-    """Lines as `lines_from` has them, each as `decode` returns it."""
+    """The lines of `lines_from`, each passed through `decode`."""
     for _, piece in pieces(text, offset, size=_LINES):
         yield from decode(piece).removesuffix("\n").split("\n")
 
 
 def match_at(pattern: re.Pattern[bytes], text: Text, offset: int) -> re.Match[bytes] | None:
-    """Match at `offset`; its own offsets are counted from there. It has at most 16 MiB."""
+    """The match at `offset`, of at most 16 MiB; its own offsets count from there."""
     size = _LINES
     while True:
         part = text[offset : offset + size]

@@ -30,7 +30,7 @@ LONGEST_NAME = 1 << 16
 
 
 def lay_out(row: Any, *fields: str) -> Struct:
-    """The layout of some fields of pyelftools' `row` of a table, in the order of the row."""
+    """The layout of some fields of a pyelftools table `row`, in the order of the row."""
     parts = ["<"]
     for field in row.subcons:
         form = _format(field)
@@ -110,19 +110,19 @@ class Elf(NamedTuple):
     """(begin, end, file offset minus address) of each loaded part."""
 
     def bytes_at(self, offset: int, size: int) -> memoryview | None:
-        """`size` bytes from `offset` on; None if the file ends before."""
+        """`size` bytes from `offset` on; None if the file ends earlier."""
         if offset < 0 or size < 0 or offset + size > len(self.data):
             return None
         return self.data.read(offset, size)
 
     def bytes_of(self, section: Section) -> memoryview | None:
-        """Bytes of a section; None if the file does not hold them."""
+        """The bytes of a section; None if the file does not contain them."""
         if section.type == SHT_NOBITS:
             return None
         return self.bytes_at(section.offset, section.size)
 
     def data_of(self, section: Section) -> Data | None:
-        """A section as data not read yet; None if the file does not hold its bytes."""
+        """A section as data, not read yet; None if the file does not contain its bytes."""
         if section.type == SHT_NOBITS or section.offset + section.size > len(self.data):
             return None
         return self.data.part(section.offset, section.size)

@@ -50,7 +50,7 @@ Sizes = tuple[int, int, int]
 
 
 class Callees(NamedTuple):
-    """VGPRs per lane that a compiler counts for a kernel with an indirect call."""
+    """The VGPRs per lane that a compiler assumes for a kernel with an indirect call."""
 
     alone_vgprs: int
     """Those of the kernel without its callees."""
@@ -160,7 +160,8 @@ class SourceLine(NamedTuple):
 
 
 class SpillPlace(NamedTuple):
-    """Place of spills and reloads, by the compiler's comments. One of the two names is known."""
+    """The place of spills and reloads, from the compiler's comments. At least one of the two names
+    is known."""
 
     source: str | None
     """`src/saxpy.hip:41`, as the compiler prints it; None without line information."""
@@ -239,7 +240,8 @@ class ReadWarning(NamedTuple):
 
 
 class ReadWarnings:
-    """Warnings on one text. Keeps the first thousand: a text could be nothing but mistakes."""
+    """Warnings on one text. Only the first thousand are kept, since a text could consist of nothing
+    but mistakes."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -261,7 +263,7 @@ class ReadWarnings:
     def rest(self) -> tuple[ReadWarning, ...]:
         """One warning for all beyond the first thousand; empty if there are none.
 
-        It has their number and the message of the last, which may say why reading ended.
+        It states their number and the message of the last, which may say why reading stopped.
         """
         count = self._count - _MOST_WARNINGS
         if count <= 0:
@@ -329,9 +331,9 @@ class DebugEntry(NamedTuple):
     def variables(self) -> list["DebugEntry"]:
         """Static variables of a function and of the scopes in it.
 
-        LLVM lists them before the first parameter. A variable after it without a location is an
-        ordinary one that the compiler removed. In a function that is inlined no variable has a
-        location: there, static ones are external, if its name is.
+        LLVM lists them before the first parameter. A later variable without a location is an
+        ordinary one that the compiler removed. In an inlined function no variable has a location;
+        there, static ones are external if the function's name is.
         """
         variables = [*self._before_parameters()]
         external = [variable for variable in variables if "DW_AT_external" in variable.numbers]
@@ -366,7 +368,7 @@ def function_named(unit: DebugUnit, symbol: str) -> DebugEntry | None:
 
 
 def _elsewhere(unit: DebugUnit, entry: DebugEntry) -> DebugEntry | None:
-    """The entry that states what this one leaves out."""
+    """The entry that states what this one omits."""
     return next((unit.get(entry.numbers[n]) for n in _NAMES if n in entry.numbers), None)
 
 

@@ -86,11 +86,8 @@ def _reached(states: States, start: object) -> list[State]:
 
 
 def _next(states: States, state: State, symbol: str) -> State:
-    """State after `symbol`.
-
-    Behind a rule, the state's actions skip rules that only pass a value on (`?sum: product`): these
-    would be most of a parser's steps.
-    """
+    """The state after `symbol`. After a rule, the state's actions skip rules that only pass a value
+    on (`?sum: product`), which would be most of a parser's steps."""
     successor = states[state[symbol][1]]
     if symbol.isupper():
         return successor
@@ -115,9 +112,9 @@ def _passes(rule: LarkRule) -> bool:
 
 
 def _pattern(state: State, lexers: Sequence[tuple[State, BasicLexer]]) -> str:
-    """Regular expression of the terminals that Lark's lexer tries in a state, in Lark's order.
+    """A regular expression of the terminals that Lark's lexer tries in a state, in Lark's order.
 
-    Empty after a rule, as the next terminal is known there. Raises `ValueError` for terminals that
+    Empty after a rule, where the next terminal is known. Raises `ValueError` for terminals that
     Lark would tell apart by a callback.
     """
     lexer = next((lexer for owner, lexer in lexers if owner == state), None)

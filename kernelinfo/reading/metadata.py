@@ -131,7 +131,7 @@ def kernel_numbers(kernel: Mapping[object, object]) -> tuple[str, Numbers, list[
 
 def kernel_symbol(symbol: object, name: object) -> str:
     """Symbol of the kernel's function: `.symbol` without `.kd`, else `.name`; "" if neither is
-    text. Equal symbols are one object: a library has each for many targets."""
+    text. Equal symbols share one object, since a library repeats each for many targets."""
     return sys.intern(_text(symbol).removesuffix(".kd") or _text(name))
 
 
@@ -213,7 +213,8 @@ NAMED_BARRIERS = 4
 
 
 def symbol_numbers(values: Mapping[str, int]) -> Numbers:
-    """Numbers of one function; `values` maps the ends of its symbols' names to their values."""
+    """The numbers of one function; `values` maps the suffixes of its symbols' names to their
+    values."""
     flags = {SYMBOLS[suffix]: bool(count) for suffix, count in values.items()}
     barriers = values.get("num_named_barrier")
     # LLVM reports recursion as a dynamic stack (SIProgramInfo::DynamicCallStack).
@@ -270,10 +271,10 @@ def with_callees(
     *,
     xnack: bool,
 ) -> list[KernelFacts]:
-    """The kernels with numbers that include their callees, in place of those that do not.
+    """The kernels, with numbers that include their callees instead of those that do not.
 
-    `functions` holds one object's functions by name. `xnack` is True if the code may run with
-    XNACK on.
+    `functions` holds one object's functions by name. `xnack` is True if the code may run with XNACK
+    on.
     """
     left = _MOST_CALLS
     linked = []
@@ -297,8 +298,8 @@ def _reached(
     *,
     xnack: bool,
 ) -> tuple[Numbers, int]:
-    """Numbers of the function `name` with all functions that it reaches, open beyond `limit` calls;
-    and the calls of all of them, with one more for each function."""
+    """The numbers of the function `name` with all functions that it reaches, marked open after
+    `limit` calls; and the number of all their calls, plus one for each function."""
     reached: dict[str, LinkedFunction] = {}
     scratch: dict[str, int] = {}
     """Bytes per lane along the deepest path, by each finished function's name."""
@@ -336,7 +337,7 @@ def _reached(
 def _together(
     functions: Collection[LinkedFunction], target: Target | None, *, xnack: bool
 ) -> Numbers:
-    """Registers, LDS and flags that all of the functions together need."""
+    """The registers, LDS and flags that the functions need together."""
     flags = 0
     lds: dict[str, int] = {}
     for function in functions:

@@ -41,7 +41,7 @@ class TargetId(NamedTuple):
         """Settings of all features, named in the spelling or not.
 
         An unnamed feature is `off` up to code object v3. From v4 on it is `any`, or `unsupported`
-        if the processor lacks it. It is None if version and processor do not tell.
+        if the processor lacks it. It is None if version and processor do not determine it.
         """
         target = self.hardware
 
@@ -110,9 +110,9 @@ def named_target_id(text: str) -> str:
 def runs_on(code: str, target: str) -> bool:
     """True if code for the target id `code` runs on devices of the target id `target`.
 
-    A device runs code for its own processor, and for a generic one that contains it. Each setting
-    that `target` states has to be that of the code, or any. Source: AMDGPUUsage, "Target ID" and
-    "Generic Processors"; ROCR, isa.cpp, `Isa::IsCompatible`.
+    A device runs code for its own processor, and for a generic one that contains it. For each
+    setting that `target` states, the code's setting has to be the same or `any`. Source:
+    AMDGPUUsage, "Target ID" and "Generic Processors"; ROCR, isa.cpp, `Isa::IsCompatible`.
     """
     if code == target:
         return True
@@ -163,7 +163,7 @@ def compilers(stamps: Iterable[str]) -> tuple[str, ...]:
 def makers(stamps: Iterable[str]) -> tuple[str, ...]:
     """The stamps of compilers that may have made the kernels.
 
-    Leaves out AMD's device libraries, linked bitcode with the stamp of its own compiler.
+    Leaves out AMD's device libraries, which are linked as bitcode with their own compiler's stamp.
     """
     return tuple(stamp for stamp in compilers(stamps) if not _DEVICE_LIBRARY.match(stamp))
 

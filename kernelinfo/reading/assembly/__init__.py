@@ -157,7 +157,7 @@ class ModuleText:
                 self._metadata = kind, line_end(self._text, offset) + 1
 
     def _kernel(self, symbol: str) -> KernelText:
-        """The kernel of a symbol, new at its first statement. Raises `BoundError`."""
+        """The kernel of a symbol, created at its first statement. Raises `BoundError`."""
         if symbol not in self._kernels:
             self._budget.spend_kernels()
             self._kernels[symbol] = KernelText(symbol, self._definitions, self._warnings)
@@ -197,7 +197,7 @@ class ModuleText:
     def _function(self, floor: int, offset: int) -> tuple[str, int | None] | None:
         """Name and label offset of the function with its info block at `offset`; None if unknown.
 
-        The label offset is None if it is known already or not found.
+        The label offset is None if it is already known, or not found.
         """
         if self._begin >= floor:
             # The comment holds the name without quotes or escapes.
@@ -289,7 +289,7 @@ class ModuleText:
     def _each(
         self, read: Callable[[_Named], KernelFacts], kernels: Iterable[_Named]
     ) -> Iterator[KernelFacts]:
-        """What is read of each kernel; one that fails is a warning."""
+        """What is read of each kernel; a kernel that cannot be read becomes a warning."""
         for kernel in kernels:
             try:
                 yield read(kernel)
@@ -370,10 +370,10 @@ def read(
 ) -> Iterator[Module]:
     """Modules of an assembly text, in its order.
 
-    A module ends at the next `.amdgcn_target` or at the next part of a text bundle. A part without
-    anything for an AMD GPU gives no module. `arch` is the target of modules that name none. A
+    A module ends at the next `.amdgcn_target` or at the next part of a text bundle. A part with
+    nothing for an AMD GPU gives no module. `arch` is the target of modules that name none. A
     statement that cannot be read becomes a warning of its module; nothing in a text raises. Takes
-    time linear in the text. Raises `ReadError` if a long text cannot be read any more.
+    time linear in the text. Raises `ReadError` if the file of a long text can no longer be read.
     """
     warnings = ReadWarnings()
     begin_module = partial(ModuleText, text, Lines(text), warnings, budget)
@@ -425,7 +425,7 @@ def _only_warnings(warnings: Iterable[ReadWarning]) -> Module:
 
 
 def _counted(marks: Iterable[tuple[int, str]], budget: FileBudget) -> Iterator[tuple[int, str]]:
-    """The same marks, counted. Raises `BoundError` if they exceed the budget."""
+    """The marks, unchanged, counted against the budget. Raises `BoundError` if they exceed it."""
     for offset, kind in marks:
         budget.spend_statements(1 if kind in (scan.ASSIGNMENT, scan.BEGIN) else _DIRECTIVE)
         yield offset, kind

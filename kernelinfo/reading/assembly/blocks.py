@@ -61,9 +61,9 @@ def read_block(text: Text, offset: int) -> tuple[str, DirectiveBlock, int | None
     """(kind, block, bytes of code, end) of the info block whose first line begins at `offset`; None
     if it states nothing, as in prose.
 
-    The kind is `Kernel` or `Function`. A first line with the size of the code is not in the block.
-    The end is the byte offset of the line after it. Text of a log or of grep before the comment
-    signs is ignored.
+    The kind is `Kernel` or `Function`. A first line with the size of the code does not belong to
+    the block. The end is the byte offset of the line after the block. Text that a log or grep puts
+    before the comment signs is ignored.
     """
     first = text[offset : offset + _SHORT].partition(b"\n")[0]
     header = read_line(first.rstrip(b"\r")) if len(first) < _SHORT else None
@@ -84,10 +84,8 @@ def read_block(text: Text, offset: int) -> tuple[str, DirectiveBlock, int | None
 
 
 def _without_code_bytes(comments: bytes) -> tuple[int | None, bytes]:
-    """Size of the code in bytes, if only the first line states it, and the lines after that line.
-
-    The other lines are equal in many kernels, and are then read once.
-    """
+    """The size of the code in bytes, if only the first line states it, and the remaining lines.
+    These are equal in many kernels, and then read only once."""
     first, newline, rest = comments.partition(b"\n")
     field = read_line(first.rstrip(b"\r"))
     if newline and isinstance(field, StatedValue) and field.name == _CODE_BYTES:
@@ -126,7 +124,8 @@ def _read_body(comments: bytes, line: int) -> tuple[DirectiveBlock, int]:
 
 
 def _prefix(line: bytes) -> bytes:
-    """Text before a comment, with `0` for numbers: time stamps and grep's line numbers differ."""
+    """The text before a comment, with numbers replaced by `0`: time stamps and grep's line numbers
+    differ."""
     return _STAMP.sub(b"0", line[: line.find(b";")].strip())
 
 
@@ -151,10 +150,10 @@ def info_numbers(
 ) -> PlacedNumbers:
     """Numbers in a block of kernel info.
 
-    Reserved registers need the target and the wave size; with a `wave_size` of None, the block may
-    settle it. They are rounded from `…ForWavesPerEU`, the count that LLVM encodes, not taken from
+    Reserved registers require the target and the wave size; if `wave_size` is None, the block may
+    imply it. They are rounded from `…ForWavesPerEU`, the count that LLVM encodes, not taken from
     the encoded `…Blocks`: its unit on gfx1250 is 8 VGPRs up to LLVM 21 and 16 in LLVM 22, and the
-    block does not tell which.
+    block does not say which.
     """
     settled = _wave_size(stated, value, target) if target and wave_size is None else {}
     vgprs = vgpr_granule(target, wave_size or wave_size_in(settled))
@@ -176,11 +175,11 @@ def info_numbers(
 
 
 def _wave_size(stated: Fields, value: Evaluate, target: Target) -> PlacedNumbers:
-    """Wave size that a block without a descriptor implies; empty if it fits none or several.
+    """The wave size that a block without a descriptor implies; empty if no size fits, or several.
 
-    The symbolic `Occupancy` names the register file. Else the granule decides in which `VGPRBlocks`
-    encodes `NumVGPRsForWavesPerEU`, except for the fewest registers. Source: LLVM SIProgramInfo,
-    AMDGPUMCExpr::createOccupancy, IsaInfo::getVGPREncodingGranule.
+    The symbolic `Occupancy` names the register file. Otherwise the granule decides by which
+    `VGPRBlocks` encodes `NumVGPRsForWavesPerEU`, except for the smallest counts. Source: LLVM
+    SIProgramInfo, AMDGPUMCExpr::createOccupancy, IsaInfo::getVGPREncodingGranule.
     """
     if len(target.vgprs) == 1:
         return {}
@@ -243,8 +242,8 @@ _NUMBER = r"0x[0-9a-fA-F]{1,8}|\d{1,9}"
 def read_config(text: Text, offset: int) -> DirectiveBlock:
     """Registers after the line of `.AMDGPU.config` at `offset`, as a block of statements.
 
-    The section holds pairs of address and value before each function, for mesa3d and for no
-    operating system. Source: LLVM AMDGPUAsmPrinter::EmitProgramInfoSI.
+    For mesa3d, and without an operating system, the section holds (address, value) pairs before
+    each function. Source: LLVM AMDGPUAsmPrinter::EmitProgramInfoSI.
     """
     start = line_end(text, offset) + 1
     lines = text[start : start + _MOST_BYTES]
@@ -285,8 +284,8 @@ def pal_numbers(stages: NumbersByFunction, symbol: str, target: Target | None) -
 def read_pal_metadata(root: Mapping[object, object]) -> NumbersByFunction:
     """Numbers in the map of `.amdgpu_pal_metadata`. Raises `ValueError` if it has no pipelines.
 
-    Of several functions that are named for one stage, the last one counts. Without a graphics
-    stage, all functions belong to the compute stage.
+    If several functions are named for one stage, the last one counts. Without a graphics stage, all
+    functions belong to the compute stage.
     """
     pipelines = root.get("amdpal.pipelines")
     if not isinstance(pipelines, list):

@@ -85,8 +85,8 @@ Evaluate = Callable[[StatedValue], int | None]
 def read_block(text: Text, offset: int, kind: str) -> tuple[DirectiveBlock, bool]:
     """Block of the directive `kind` at `offset`, and True if it has an end.
 
-    A block without an end is cut off. In a whole `.amdhsa_kernel`, a field that is left out gets
-    the assembler's default, at the block's first line.
+    A block without an end is cut off. In a complete `.amdhsa_kernel`, an omitted field gets the
+    assembler's default, located at the block's first line.
     """
     start, end = b"." + kind.encode(), b".end_" + kind.encode()
     for size in (_USUAL_BYTES, _MOST_BYTES):
@@ -152,7 +152,7 @@ def encoded(granule: int, count: int) -> int | None:
 
 
 def read_numbers(readings: Readings, stated: Fields, value: Evaluate) -> PlacedNumbers:
-    """Numbers in `stated`, by `readings`; of two fields for one number the last is used."""
+    """Numbers in `stated`, by `readings`; if two fields state one number, the last is used."""
     numbers: PlacedNumbers = {}
     for field, statement in stated.items():
         if field in readings and (count := value(statement)) is not None:
@@ -256,7 +256,7 @@ class Expansion(NamedTuple):
     """True if macros set symbols that are named by their arguments."""
 
     def before(self, offset: int) -> dict[str, int]:
-        """Directives that make the code at an offset depend on other text → their number."""
+        """The number of each directive that makes the code at an offset depend on other text."""
         included = bisect_left(self.includes, offset)
         counts = {".include": included} if included else {}
         index = bisect_left(self.ranges, (offset, 0, "")) - 1
@@ -370,7 +370,8 @@ def read_units(text: bytes, start: int, files: SourceFiles) -> Iterator[DebugUni
 def _entries(
     information: bytes, strings: _Strings, files: SourceFiles
 ) -> Iterator[tuple[int, DebugEntry, int]]:
-    """Begin, entry and size of each entry, in bytes of the unit; the children are left empty."""
+    """For each entry: its start in bytes of the unit, the entry itself without children, and its
+    size."""
     marks = list(_ENTRY.finditer(information))
     ends = [mark.start() for mark in marks[1:]] + [len(information)]
     for mark, end in zip(marks, ends, strict=True):

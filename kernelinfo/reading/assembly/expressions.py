@@ -30,10 +30,8 @@ def wrap(value: int) -> int:
 
 
 def apply(name: str, values: Sequence[Evaluated], target: Target | None) -> Evaluated:
-    """Result of an operator or function.
-
-    The reason if one of `values` is (the first of them), or if the call itself has no result.
-    """
+    """The result of an operator or function, or the reason why there is none: the first of `values`
+    that is a reason, or that of the call itself."""
     numbers: list[int] = []
     for value in values:
         if isinstance(value, Message):
@@ -189,10 +187,11 @@ _Steps = Generator[_Definition, Evaluated, Evaluated]
 
 class Definitions(dict[str, list[StatedValue]]):
     """Definitions by symbol, from `.set NAME, VALUE` and `NAME = VALUE`, in the text's order; and
-    the values of a module's expressions, once it is read.
+    the values of a module's expressions, once it has been read.
 
     Integers have 64 bits, are signed, and wrap around (LLVM MCExpr::evaluateAsRelocatableImpl). A
-    function of the target (`extrasgprs`, `totalnumvgprs` with AGPRs) has no value without one.
+    target-dependent function (`extrasgprs`, `totalnumvgprs` with AGPRs) has no value without a
+    target.
     """
 
     def __init__(self) -> None:
@@ -229,7 +228,8 @@ class Definitions(dict[str, list[StatedValue]]):
         return stated[-1] if stated else None
 
     def callees(self, symbol: str) -> Callees | None:
-        """What the kernel's indirect call counts; None unless the text says it.
+        """The registers that the compiler counts for the kernel's indirect call; None unless the
+        text says.
 
         .set kernel.num_vgpr, max(41, amdgpu.max_num_vgpr)
         """
@@ -239,7 +239,7 @@ class Definitions(dict[str, list[StatedValue]]):
 
     @cached_property
     def _largest(self) -> tuple[int, str] | None:
-        """Most VGPRs of a function that is not a kernel, and its symbol; None if unknown.
+        """The most VGPRs of any function that is not a kernel, and its symbol; None if unknown.
 
         Source: LLVM AMDGPUMCResourceInfo, `amdgpu.max_num_vgpr`.
         """
@@ -264,9 +264,9 @@ class Definitions(dict[str, list[StatedValue]]):
         self.setdefault(name, []).append(StatedValue(name, value, line))
 
     def value(self, expression: str, line: int) -> Evaluated:
-        """Value of `expression` as of a 1-based line of the text.
+        """Value of `expression` at a 1-based line of the text.
 
-        A symbol has its last value set before that line, or else its first one set after it. Takes
+        A symbol has the last value set before that line, or else the first one set after it. Takes
         time linear in the text, and no recursion.
         """
         if (plain := number(expression)) is not None:
@@ -292,7 +292,7 @@ class Definitions(dict[str, list[StatedValue]]):
                     stack.append(((name, index), evaluation))
 
     def _evaluate(self, expression: str, line: int) -> _Steps:
-        """The value of an expression as of a line."""
+        """The value of an expression at a line."""
         values: list[Evaluated] = []
         for term in self._terms(expression):
             if isinstance(term, Call):
@@ -314,7 +314,7 @@ class Definitions(dict[str, list[StatedValue]]):
         return terms
 
     def _symbol(self, name: str, line: int) -> Evaluated | _Definition:
-        """Value of a symbol as of a line, or the definition to evaluate first."""
+        """Value of a symbol at a line, or the definition to evaluate first."""
         if name in _COUNTED:
             return say("symbol-of-assembler", name=name)
         definitions = self.get(name)
@@ -328,7 +328,8 @@ class Definitions(dict[str, list[StatedValue]]):
 
 
 def leading_numbers(expression: str, function: str, count: int) -> tuple[int, ...] | None:
-    """First `count` arguments of a call of `function`; None if not a call of it, or not numbers."""
+    """The first `count` arguments of a call of `function`; None if it is not such a call, or if
+    they are not numbers."""
     *terms, last = read_terms(expression)
     numbers = tuple(term for term in terms[:count] if isinstance(term, int))
     is_call = isinstance(last, Call) and last.function == function
@@ -365,7 +366,7 @@ def _read_terms(expression: str) -> tuple[Term, ...]:
 
 
 def build_into(terms: list[Term]) -> Builders:
-    """Functions that append terms: rules of mc_expression.lark are complete in postfix order."""
+    """Functions that append terms: the rules of mc_expression.lark complete in postfix order."""
     add = terms.append
     return {
         "integer": lambda digits: add(_integer(digits)),

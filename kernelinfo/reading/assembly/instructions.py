@@ -74,7 +74,7 @@ _ADDRESS = rb"(?:.*[ \t])?([^\s@]+)@(?:rel(?:32@lo|64)|(gotpcrel(?:32@lo|64)?))\
 def function_text(text: Text, start: int, end: int) -> bytes | None:
     """Text of the function with its label at `start`, cut at `end` or before.
 
-    A log's prefix is removed from each line; None if the prefix differs from line to line.
+    A log's prefix is removed from each line; None if the prefixes differ.
     """
     code = text[start:end]
     end = code.find(END_OF_FUNCTION, max(code.find(b"."), 0))  # one byte is found ten times as fast
@@ -174,7 +174,8 @@ def _by_loop(
 ) -> tuple[_ByLoop[bytes], _ByLoop[_LineAndCallee], int]:
     """Spills and reloads by kind, and by place; number of other scratch accesses in loops.
 
-    `called` are the symbols that the text's calls call, in its order; empty through a pointer.
+    `called` lists the symbols that the text calls, in order; a call through a pointer is an empty
+    symbol.
     """
     loop: _LoopLabel | None = None
     source = callee = b""
@@ -217,8 +218,8 @@ def _main_place(places: Counter[_LineAndCallee]) -> SpillPlace | None:
 
 
 def _called(code: bytes) -> tuple[list[bytes], set[str]]:
-    """Symbol that each call calls, in the order of the text, empty through a pointer; and the
-    symbols whose addresses are loaded, as they are in another module.
+    """The symbol of each call, in the order of the text, empty for a call through a pointer; and
+    the symbols whose addresses are loaded because they are in another module.
 
     s_getpc_b64 s[4:5]
     s_add_u32 s4, s4, lookup@rel32@lo+4          ; another module: @gotpcrel32
@@ -279,10 +280,8 @@ _TAKES_VGPRS = b"s_alloc_vgpr"
 def with_proven(
     kernel: KernelFacts, text: Text, extent: KernelText, target: Target | None
 ) -> KernelFacts:
-    """The kernel with the numbers that its instructions prove, from the source `code`.
-
-    For most kernels a search for a few bytes decides, without reading instructions.
-    """
+    """The kernel, with the numbers that its instructions prove, under the source `code`. For most
+    kernels, searching for a few bytes is enough, without reading instructions."""
     start, end = extent.label, extent.end
     if start is None:
         return kernel

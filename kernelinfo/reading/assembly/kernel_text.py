@@ -47,7 +47,7 @@ _LAST = "exception_int_div_zero"
 
 
 class KernelText:
-    """The statements on one kernel, and their evaluation once the module was read."""
+    """The statements on one kernel, and their evaluation once the module has been read."""
 
     def __init__(self, symbol: str, definitions: Definitions, warnings: ReadWarnings) -> None:
         """All kernels of a module share its definitions and warnings."""
@@ -78,9 +78,9 @@ class KernelText:
         self._warnings.add(in_kernel(self.symbol, message), line)
 
     def facts(self, *, xnack: bool) -> KernelFacts:
-        """Numbers of the kernel from every source, with their places; none is preferred.
+        """The kernel's numbers from every source, with their places; no source is preferred.
 
-        For a module with all its symbols, target and kernels known. `xnack` is True if code for its
+        The module's symbols, target and kernels must be known. `xnack` is True if code for its
         target id may run with XNACK on. A value that cannot be evaluated becomes a warning.
         """
         target = self._definitions.target
@@ -114,10 +114,8 @@ class KernelText:
     def _placed(
         self, kind: BlockKind, reading: _ReadBlock, *circumstances: object
     ) -> list[_Placed]:
-        """Numbers of a block and their place, as a list of one; empty without the block.
-
-        `reading` gets the block's fields, a function for their values, and `circumstances`.
-        """
+        """A block's numbers and their place, as a list of one; empty without the block. `reading`
+        is called with the block's fields, a function for their values, and `circumstances`."""
         if kind not in self.blocks:
             return []
         block, line = self.blocks[kind], self.lines[kind]
@@ -148,7 +146,7 @@ class KernelText:
         return numbers, Place("symbol", 0, lines)
 
     def _value(self, field: str, written: str, line: int, warning_line: int) -> int | None:
-        """Value of `written` as of `line`; else None, with a warning at `warning_line`."""
+        """Value of `written` at `line`; without a value, None and a warning at `warning_line`."""
         value = self._definitions.value(written, line)
         if isinstance(value, Message):
             wrong = say("value-unresolved", field=field, why=value)
@@ -173,7 +171,7 @@ def far_labels(
 ) -> Iterator[tuple[KernelText, int]]:
     """Kernels with a label far from their descriptor, each with the label's byte offset.
 
-    Searches the text from `start` to `end` for labels that are still unknown.
+    The text from `start` to `end` is searched for labels that are still unknown.
     """
     described = (kernel for kernel in kernels.values() if "amdhsa_kernel" in kernel.blocks)
     lost = {kernel.symbol for kernel in described if not kernel.line}
@@ -186,9 +184,10 @@ def far_labels(
 def check_metadata(
     kernels: Iterable[KernelText], is_there: bool, last_line: int, warnings: ReadWarnings
 ) -> None:
-    """Warn of a module for HSA without metadata, which is cut off, and of unlisted kernels.
+    """Warn of an HSA module without metadata, which is truncated, since the compiler ends such a
+    module with metadata; and of kernels that the metadata does not list.
 
-    The compiler ends such a module with metadata. `is_there` is True if it was found.
+    `is_there` is True if metadata was found.
     """
     described = [kernel for kernel in kernels if "amdhsa_kernel" in kernel.blocks]
     if described and not is_there:
@@ -207,8 +206,8 @@ CUT = say("module-may-be-cut-off")
 def is_of_compiler(
     kernels: Iterable[KernelText], stamps: Iterable[str], text: Text, start: int, end: int
 ) -> bool:
-    """True if a module without comments is a compiler's: it has clang's stamp, ends of functions,
-    or descriptors that state all, which end with one of these directives (LLVM
+    """True if a module without comments is from a compiler: it has clang's stamp, function ends, or
+    complete descriptors, which end with one of these directives (LLVM
     AMDGPUTargetAsmStreamer::EmitAmdhsaKernelDescriptor)."""
     described = (kernel.blocks.get("amdhsa_kernel") for kernel in kernels)
     return (
@@ -221,10 +220,10 @@ def is_of_compiler(
 def without_shaders(
     functions: Collection[KernelText], warnings: ReadWarnings
 ) -> Collection[KernelText]:
-    """Kernels among the functions with kernel info; each shader left out adds to `warnings`.
+    """The kernels among the functions with kernel info; each omitted shader adds to `warnings`.
 
     LLVM prints kernel info for graphics shaders, too. On mesa3d only kernels have an
-    .amd_kernel_code_t. On amdpal nothing tells them apart: all functions are returned.
+    .amd_kernel_code_t. On amdpal nothing distinguishes them, so all functions are returned.
     """
     kernels = [function for function in functions if "amd_kernel_code_t" in function.blocks]
     for function in functions if kernels else ():
@@ -280,7 +279,8 @@ _VARIABLE = rb"(.*),[ \t]*(\d{1,10})[ \t]*,[ \t]*\d+\s*$"
 
 
 def read_lds_variable(operand: bytes) -> dict[str, int]:
-    """Name and bytes of the variable in the operand of `.amdgpu_lds`; empty for another form."""
+    """Name and size in bytes of the variable in the operand of `.amdgpu_lds`; empty for any other
+    form."""
     variable = re.match(_VARIABLE, operand)
     return {described_kernel(variable[1]): integer(variable[2])} if variable else {}
 
@@ -313,7 +313,8 @@ def with_linking_info(
 ) -> list[KernelFacts]:
     """The kernels with numbers that include their callees, as `metadata.with_callees`.
 
-    `variables` holds the bytes of the module's LDS variables; a function that uses others is open.
+    `variables` holds the bytes of the module's LDS variables; a function that uses other variables
+    is marked open.
     """
     for function in functions.values():
         function.is_open |= not function.uses.keys() <= variables.keys()

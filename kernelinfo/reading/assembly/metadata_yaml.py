@@ -44,7 +44,7 @@ _FORBIDDEN = "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]"
 def node_value(node: Any) -> object:
     """Value of a `yaml.Node`: a list, a map of its scalar keys, a number, a flag, None or text.
 
-    A scalar that is nothing else is text as written.
+    Any other scalar is text, as written.
     """
     if node.id == "sequence":
         return [node_value(item) for item in node.value]
@@ -128,7 +128,7 @@ _NUMBERS = re.compile(rf"( *)- {_NUMBER}\n(?:\1- {_NUMBER}\n)*")
 
 
 def _compilers(text: str, limit: int = sys.maxsize) -> Metadata:
-    """Metadata in LLVM's own form. Raises `ValueError` for any other form."""
+    """Metadata in the form that LLVM writes. Raises `ValueError` for any other form."""
     roots: dict[str, re.Match[str]] = {}
     offset = 4 if text.startswith("---\n") else 0
     while root := _ROOT.match(text, offset):
@@ -152,7 +152,8 @@ def _compilers(text: str, limit: int = sys.maxsize) -> Metadata:
 
 
 def _refuse_unusual(text: str) -> None:
-    """Raise `ValueError` for unprintable characters, and for quotes left open at a line's end."""
+    """Raise `ValueError` for unprintable characters, and for quotes that are not closed on their
+    line."""
     if not (text.replace("\n", "").isprintable() and _QUOTED_WITHIN_LINES.fullmatch(text)):
         raise ValueError
 

@@ -56,10 +56,8 @@ _COMMENT_WINDOW = 1 << 18
 
 
 def assembly_text(data: Data) -> Text:
-    """The text of a file without comments of `/* … */` and `#`: as long, with the same lines.
-
-    Raises `ReadError`.
-    """
+    """The text of a file with `/* … */` and `#` comments blanked out, so that its length and lines
+    stay. Raises `ReadError`."""
     text = text_of(data)
     if isinstance(text, bytes):
         return without_comments(text)
@@ -86,10 +84,10 @@ def _without_enclosed(
 ) -> tuple[bytes, bool]:
     """The text with blanks in place of its `/* comments */`, and True if the last is unterminated.
 
-    `names`: comments that name registers stay. `is_open`: the text begins inside a comment.
-    `is_part`: the text goes on elsewhere, so an unterminated comment reaches to its end. Otherwise
-    such a comment ends with its line, and a statement that continues behind a comment of several
-    lines becomes one line; as many empty lines follow it.
+    `names` keeps comments that name registers. `is_open` says that the text begins inside a
+    comment. `is_part` says that the text continues elsewhere, so an unterminated comment reaches to
+    its end. Otherwise such a comment ends with its line, and a statement that continues after a
+    multi-line comment becomes one line, followed by as many empty lines.
     """
     kept: list[bytes] = []
     done = 0  # everything before is in `kept`
@@ -148,7 +146,7 @@ def _without_hashes(text: bytes) -> bytes:
 
 
 def _long_assembly(data: Data) -> LongText:
-    """A long text without comments of `/* … */`; a comment inside a statement ends its line."""
+    """A long text without `/* … */` comments; a comment inside a statement ends its line."""
     whole = LongText(data)
     blanked = partial(_without_enclosed, names=whole.find(_SETS_UPPER) >= 0, is_part=True)
     starts, in_comment = [0], [False]
@@ -245,7 +243,7 @@ def marks(text: Text) -> Iterator[tuple[int, str]]:
 def outside_macros(text: Text, marks: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """The marks outside macros and repetitions, which only the assembler expands.
 
-    A macro with a kernel in its body gives one mark of the kind `UNEXPANDED`. A body without an end
+    A macro with a kernel in its body gives one mark of the kind `UNEXPANDED`. An unterminated body
     reaches to the end of the text, or of its part of a bundle.
     """
     depth = start = 0
@@ -292,9 +290,10 @@ def labels(text: Text, start: int, end: int) -> Iterator[tuple[str, int]]:
 
 
 def label_offset(text: Text, name: str, floor: int, offset: int) -> int | None:
-    """Byte offset of the label `name:`, from `floor` to `offset` or in the 64 KiB after; or None.
+    """Byte offset of the label `name:`, searched from `floor` to `offset` and in the 64 KiB after
+    it; None if not found.
 
-    Compilers print a descriptor at `offset` after the code; people write it before.
+    Compilers print the descriptor, at `offset`, after the code; people write it before.
     """
     spellings = [name]
     if not _UNQUOTED.fullmatch(name):
@@ -312,7 +311,7 @@ def label_offset(text: Text, name: str, floor: int, offset: int) -> int | None:
 
 
 def unquoted(written: bytes) -> str:
-    """Name as an assembler reads it, without quotes and escapes."""
+    """The name as an assembler reads it, without quotes and escapes."""
     if not written.startswith(b'"'):
         return decode(written)
     return decode(re.sub(rb"\\(.)", rb"\1", written[1:-1]))
@@ -389,7 +388,8 @@ class SourceFiles:
                 self._declared[integer(function[1])] = declared[b"file"], declared[b"line"]
 
     def position(self, function: Callable[[], bytes | None]) -> SourceLine | None:
-        """Source line of a kernel: its declaration's, else by its instructions; None if unknown.
+        """The source line of a kernel, from its declaration, else from its instructions; None if
+        unknown.
 
         `function` returns the kernel's text, from its label on.
         """

@@ -62,11 +62,11 @@ def read(
     """One code object as a module: first the metadata's kernels in its order, then the kernels that
     have only a descriptor.
 
-    `arch` is the target of an object that does not name its own. `is_target` tells of a
-    processor, and `is_chosen` of a kernel's symbol, if the run asks for it; None asks for all. The
-    other kernels are listed in `Module.passed_over`, unless the numbers of all depend on them.
-    Without `positions` the kernels have no `places`.
-    Damage becomes a warning. Raises `ReadError` if nothing can be read.
+    `arch` is the target of an object that does not name its own. `is_target` says whether the run
+    asks for a processor, `is_chosen` whether it asks for a kernel's symbol; None asks for all. The
+    other kernels are listed in `Module.passed_over`, unless the numbers of all kernels depend on
+    them. Without `positions` the kernels have no `places`. Damage becomes a warning. Raises
+    `ReadError` if nothing can be read.
     """
     warnings: list[ReadWarning] = []
     elf = read_elf(data, warnings)
@@ -158,7 +158,7 @@ def read(
 
 
 def _passed_over(elf: Elf, processor: str, symbols: KernelSymbols) -> Module:
-    """The module of a processor or of kernels that are not chosen: only the names of kernels."""
+    """A module whose processor or kernels are not chosen: only the names of its kernels."""
     version, names = code_object_version(elf), tuple(symbols.descriptors)
     return Module("code-object", processor, Features(), version, (), (), passed_over=names)
 
@@ -205,7 +205,8 @@ def _offset(elf: Elf, section: int, value: int) -> int | None:
 
 
 def _code_bytes(row: SymbolRow, file_bytes: int) -> int | None:
-    """Bytes of a kernel's code; None if its symbol states no size, or one beyond `file_bytes`."""
+    """The size of a kernel's code in bytes; None if its symbol states no size, or one above
+    `file_bytes`."""
     kind, _, _, size = row
     if kind == STT_AMDGPU_HSA_KERNEL:
         size -= descriptor.SIZE_V2
@@ -243,7 +244,7 @@ SymbolRow = tuple[int, int, int, int]
 
 
 class Symbol(NamedTuple):
-    """An ELF symbol; value and size in bytes."""
+    """An ELF symbol; value and size are in bytes."""
 
     type: int
     section: int
@@ -272,7 +273,7 @@ class KernelSymbols(NamedTuple):
 def kernel_symbols(
     elf: Elf, warnings: list[ReadWarning], types: Container[int] = _ALL
 ) -> KernelSymbols:
-    """The symbols of kernels and functions; the first table with a name is used.
+    """The symbols of kernels and functions; for each name, the first table that has it is used.
 
     A dynamic table without a section is found by its segment. Damaged tables become warnings.
     """
@@ -319,7 +320,7 @@ def kernel_symbols(
 
 
 def _adds_kernels(table: memoryview, read: Iterable[memoryview], types: Container[int]) -> bool:
-    """True if a symbol of these types is in a table and in none of those that are read."""
+    """True if a table has a symbol of these types that is in none of the tables that are read."""
     read_rows = {row for earlier in read for row in _BUT_NAME.iter_unpack(earlier)}
     new = {*_BUT_NAME.iter_unpack(table)} - read_rows
     return any(
@@ -410,5 +411,5 @@ def _count(elf: Elf, tags: dict[int, int]) -> int:
 
 
 def _numbers(elf: Elf, offset: int, count: int) -> tuple[int, ...]:
-    """`count` 32-bit numbers at a file offset. Raises `struct.error` if the file ends before."""
+    """`count` 32-bit numbers at a file offset. Raises `struct.error` if the file ends too early."""
     return unpack(f"<{count}I", elf.data.read(offset, 4 * count))

@@ -67,12 +67,13 @@ _WITHIN_V2: Mapping[str, int] = {
 
 
 def statement(raw: memoryview, offset: int, *, is_v2: bool) -> Statement:
-    """The bytes of the descriptor at an `offset`. Equal ones state the same numbers."""
+    """The bytes of the descriptor at an `offset`. Equal bytes state equal numbers."""
     return (_STATEMENT_V2 if is_v2 else _STATEMENT).unpack_from(raw, offset)
 
 
 def within(statement: Statement, target: Target | None) -> Mapping[str, int]:
-    """Number's name → byte offset of its field in a descriptor for this target."""
+    """The byte offset of each number's field in a descriptor for this target, by the number's
+    name."""
     if len(statement) == 1:
         return _WITHIN_V2
     return _WITHIN_GFX125 if target and target.named_barriers else _WITHIN
@@ -84,9 +85,9 @@ def numbers(
 ) -> Numbers:
     """The numbers that a descriptor or amd_kernel_code_t states.
 
-    Without `processor`: only the numbers whose fields are equal on all generations. LDS is not read
-    from COMPUTE_PGM_RSRC2: the dispatcher overwrites it there. Raises `ReadError` if bytes are set
-    that every generation reserves.
+    Without a `processor`, only the numbers whose fields are the same on all generations. LDS is not
+    read from COMPUTE_PGM_RSRC2: the dispatcher overwrites it there. Raises `ReadError` if bytes
+    that every generation reserves are set.
     """
     target = find(processor) if processor else None
     if len(statement) == 1:
@@ -157,10 +158,10 @@ def _has_waves(target: Target, wave_size: int) -> bool:
 
 
 def with_settled_vgprs(module: Module, target: Target, target_id: object) -> Module:
-    """The module with its kernels' `reserved_vgprs` in the right unit.
+    """The module, with its kernels' `reserved_vgprs` in the correct unit.
 
-    If the unit stays open, the kernels get `least_reserved_vgprs` by the smaller unit instead.
-    `target_id` is `amdhsa.target`.
+    If the unit cannot be determined, the kernels get `least_reserved_vgprs` in the smaller unit
+    instead. `target_id` is `amdhsa.target`.
     """
     file = target.vgprs[0]
     units = (file.encoding_granule, file.early_encoding_granule)
@@ -200,10 +201,8 @@ def _blocks(kernel: KernelFacts, file: Vgprs) -> tuple[int, int]:
 def _could_encode(
     target: Target, file: Vgprs, unit: int, blocks: Sequence[tuple[int, int]]
 ) -> bool:
-    """True if LLVM, with this unit, could have written all these (used, reserved) pairs.
-
-    LLVM encodes the used count, or the least count that caps the waves at some number.
-    """
+    """True if LLVM, with this unit, could have written all these (used, reserved) pairs. LLVM
+    encodes the used count, or the smallest count that caps the waves at some number."""
     slots, version = target.waves.slots_per_simd, file.early_encoding_before
     raised = {least_vgprs(target, version, file.wave_size, waves) for waves in range(1, slots)}
     return all(
@@ -216,7 +215,7 @@ def _could_encode(
 def _counted_by(
     kernel: KernelFacts, name: str, units: tuple[int, int], granule: int
 ) -> KernelFacts:
-    """The kernel with its reserved VGPRs recounted by the smaller unit, in the field `name`.
+    """The kernel, with its reserved VGPRs recounted in the smaller unit, in the field `name`.
 
     Unchanged if the hardware allocates one granule for both counts.
     """
@@ -251,7 +250,7 @@ def code_object_version(elf: Elf) -> int | None:
 def features(elf: Elf, version: int | None, isa: TargetId | None) -> Features:
     """XNACK and SRAMECC from e_flags, whose bits changed with code object version 4.
 
-    `isa` is from the note of code object v2; it is used if e_flags have no processor."""
+    `isa` is from the note of code object v2; it is used if e_flags name no processor."""
     if version is None:
         return Features()
     if _names_no_processor(elf, version):
@@ -379,7 +378,7 @@ def _symbols_at(elf: Elf) -> dict[int, tuple[str, int]]:
 
 
 def _info_entries(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """(kind, offset, bytes) of each payload. Raises `ReadError` at a damaged entry."""
+    """(kind, offset, bytes) of each entry's payload. Raises `ReadError` at a damaged entry."""
     offset = 0
     while offset + 2 <= len(data):
         kind, size = data[offset], data[offset + 1]

@@ -50,7 +50,7 @@ def _units(data: Data, elf: Elf | None = None) -> Iterator[Iterator[_Compilation
     """The compilation units of a file.
 
     A relocatable object has units only if `elf` is given, to fill in its addresses. Raises
-    `ReadError` for damage that shows inside the `with`."""
+    `ReadError` for damage that is found inside the `with` block."""
 
     def units() -> Iterator[_CompilationUnit]:
         file = ELFFile(BytesIO(relocated(elf) if elf else data.read()))
@@ -69,7 +69,7 @@ def _units(data: Data, elf: Elf | None = None) -> Iterator[Iterator[_Compilation
 def read_source_lines(data: Data) -> dict[str, SourceLine]:
     """Function's symbol → source line, for all functions in the debug information.
 
-    Takes a second for some ten thousand entries. Raises `ReadError` for damaged debug information.
+    Takes a second per ten thousand entries or so. Raises `ReadError` for damaged debug information.
     """
     warnings: list[ReadWarning] = []
     elf = read_elf(data, warnings)
@@ -244,9 +244,8 @@ def _layout(unit: Any, code: int) -> _EntryLayout:
 def entries_below(
     top: Any, scopes: Container[str] = (), wants: Callable[[Any], bool] = lambda _: True
 ) -> Iterator[Any]:
-    """The children of an entry of pyelftools, and of those with the tags of scopes.
-
-    Omits abbreviations that are not wanted. Raises `ReadError` for an unknown form."""
+    """The children of a pyelftools entry, and the children of those that are scopes. Entries of
+    unneeded abbreviations are omitted. Raises `ReadError` for an unknown form."""
     unit, section = top.cu, top.stream.getvalue()
     abbreviations = unit.get_abbrev_table()
     is_wanted = cache(lambda code: wants(abbreviations.get_abbrev(code)))
@@ -273,7 +272,7 @@ def entries_below(
 def _behind(section: bytes, offset: int, layout_of: Callable[[int], _EntryLayout]) -> int:
     """Offset after an entry and its descendants.
 
-    Numbers are skipped in place: a kernel library has half a million of them."""
+    Numbers are skipped inline: a kernel library has half a million of them."""
     depth = 0
     while True:
         code = section[offset]
@@ -302,7 +301,7 @@ def _behind(section: bytes, offset: int, layout_of: Callable[[int], _EntryLayout
 
 
 def _skip(form: str, unit: Any) -> int | _Skip | None:
-    """Bytes of a value, or the step over it; None for a LEB128 number."""
+    """The size of a value in bytes, or a function that skips it; None for a LEB128 number."""
     if form in _SIZES:
         return _SIZES[form]
     if form == "addr" or (form == "ref_addr" and unit["version"] < 3):
@@ -328,7 +327,8 @@ def _block_end(size: int, section: bytes, offset: int) -> int:
 def _number(section: bytes, offset: int) -> tuple[int, int]:
     """(value of an unsigned LEB128 number, offset after it).
 
-    Raises `ReadError` for more than 64 bits, which would take longer the longer they are.
+    Raises `ReadError` for more than 64 bits: the time to read a longer number would grow with its
+    length.
     """
     value = shift = 0
     while (byte := section[offset]) > 0x7F:

@@ -63,7 +63,7 @@ AMDGPUTargetELFStreamer::EmitCodeEnd)."""
 
 
 class OwnedRange(NamedTuple):
-    """Bytes of a file, from `begin` up to `end`, with their owner."""
+    """The bytes of a file from `begin` up to `end`, with their owner."""
 
     begin: int
     end: int
@@ -156,8 +156,8 @@ def _of_section(
 def _filled(
     data: Data, begin: int, end: int, functions: Iterable[OwnedRange], owner: Owner
 ) -> Iterator[OwnedRange]:
-    """The functions in a range, each byte for the first that has it; `owner` has those between,
-    but for filler in code and zeros in data of no known kind."""
+    """The functions in a range; a shared byte goes to the first function. Bytes between functions
+    go to `owner`, except filler in code and zeros in data of unknown kind."""
     position = begin
     for function in functions:
         start, stop = max(function.begin, position), min(function.end, end)

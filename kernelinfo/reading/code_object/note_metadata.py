@@ -94,15 +94,15 @@ LISTS = {bytes((first,)) for first in (*range(0x90, 0xA0), 0xDC, 0xDD)}
 
 
 def walk(whole: bytes) -> msgpack.Unpacker:
-    """An unpacker at the beginning of `whole`. Its `unpack` refuses lists and maps that are not
-    empty: keys are neither."""
+    """An unpacker at the beginning of `whole`. Its `unpack` refuses non-empty lists and maps, which
+    keys never are."""
     unpacker = msgpack.Unpacker(max_buffer_size=len(whole), max_array_len=0, max_map_len=0, **_HOW)
     unpacker.feed(whole)
     return unpacker
 
 
 def skip_value(unpacker: msgpack.Unpacker, whole: bytes) -> bytes:
-    """Packed bytes of the next value; the unpacker moves past it."""
+    """The packed bytes of the next value; the unpacker moves past it."""
     begin = unpacker.tell()
     unpacker.skip()
     return whole[begin : unpacker.tell()]
@@ -111,7 +111,7 @@ def skip_value(unpacker: msgpack.Unpacker, whole: bytes) -> bytes:
 def text_at(whole: bytes, offset: int) -> tuple[bytes, int]:
     """(bytes, end offset) of the text that begins at `offset`.
 
-    Raises `ValueError` if no text begins there, or one of 64 KiB or more."""
+    Raises `ValueError` if no text begins there, or if it has 64 KiB or more."""
     kind = whole[offset]
     if 0xA0 <= kind < 0xC0:
         begin, size = offset + 1, kind & 31
@@ -217,8 +217,8 @@ class NoteMetadata:
         self._add(maps, note)
 
     def _root(self, note: ElfNote) -> dict[object, Any]:
-        """The note's map. `amdhsa.kernels` is a list of `_kernel`, with None for one that is no
-        map, or None if it is not a list; the values of keys outside of `_USED` are None.
+        """The note's map. `amdhsa.kernels` is a list of `_kernel`, with None for an element that is
+        not a map, or None if it is not a list; the values of keys outside `_USED` are None.
 
         Raises `ReadError`, and the errors of `unpack_value`.
         """
@@ -269,7 +269,7 @@ class NoteMetadata:
     def _add(
         self, kernels: Iterable[tuple[str, Numbers, Sequence[Message]]], note: ElfNote
     ) -> None:
-        """Add the kernels of one note; a repeated name is a warning, and its last entry is used."""
+        """Add the kernels of one note. A repeated name is a warning, and its last entry is used."""
         again, complained = [], dict[Message, list[str]]()
         by_symbol, place = self.kernels, note.offset
         for symbol, numbers, complaints in kernels:
@@ -291,7 +291,7 @@ class NoteMetadata:
 
 
 def _isa(content: memoryview) -> TargetId | None:
-    """The processor of an ISA version note; None if the note is cut off or names none."""
+    """The processor of an ISA version note; None if the note is truncated or names none."""
     if len(content) < _ISA_VERSION.size:
         return None
     return isa_version(*_ISA_VERSION.unpack_from(content)[2:])
@@ -325,8 +325,8 @@ def _kernel(raw: bytes, is_chosen: _Choice, is_sized: bool) -> _Decoded | None:
 
     `is_sized` is True if the LDS of one of the note's kernels may be sized at launch.
 
-    Arguments take four fifths of a kernel's map. The rest without its names repeats: equal bytes
-    are decoded once. Without the cut a library's report takes 70 % longer.
+    Arguments take four fifths of a kernel's map. The rest, without its names, repeats, so equal
+    bytes are decoded only once; otherwise a library's report would take 70 % longer.
     """
     if raw[:1] not in MAPS:
         return None
@@ -359,10 +359,8 @@ def _cut(raw: bytes) -> tuple[tuple[bytes, ...], bytes, str]:
 
 @lru_cache(maxsize=1 << 15)
 def _numbers(pieces: tuple[bytes, ...], dynamic_lds: bool) -> tuple[Numbers, _Complaints]:
-    """(numbers, complaints) of a map that was cut into these pieces.
-
-    Raises like `_decoded`, and `ValueError` if the map has a name: it was cut elsewhere.
-    """
+    """(numbers, complaints) of a map that was cut into these pieces. Raises what `_decoded` raises,
+    and `ValueError` if a piece has a name, so that the map was not cut around it."""
     pieces = pieces if pieces[0] else pieces[1:]
     complaints: _Complaints = ()
     if (numbers := _joined(pieces)) is None:
@@ -373,8 +371,8 @@ def _numbers(pieces: tuple[bytes, ...], dynamic_lds: bool) -> tuple[Numbers, _Co
 
 
 def _joined(pieces: tuple[bytes, ...]) -> Numbers | None:
-    """The numbers of a map from those of its pieces, which many maps share. None unless the pieces
-    hold its keys, each once, and no malformed value."""
+    """The numbers of a map, collected from its pieces, which many maps share. None unless the
+    pieces hold each of its keys once, without malformed values."""
     keys: list[object] = []
     numbers: dict[str, Any] = {}
     announced = 0
@@ -427,7 +425,8 @@ def _decoded(raw: bytes) -> _Decoded:
 
 
 def shown_kernels(symbols: Sequence[str]) -> str:
-    """The first kernel's name, quoted and cut, and the number of the others, for a message."""
+    """For a message: the first kernel's name, quoted and truncated, and the number of the
+    others."""
     first = symbols[0] if len(symbols[0]) <= 200 else f"{symbols[0][:200]}…"
     if len(symbols) > 1:
         return say("kernels-named", first=first, count=len(symbols) - 1)

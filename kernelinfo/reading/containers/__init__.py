@@ -58,9 +58,9 @@ def open_paths(
 ) -> Iterator[Found]:
     """Code and problems of files, directories, globs and standard input (`-`), in the order given.
 
-    No file is read twice: not one that several paths name or that is in `seen`, the files of the
-    whole run, nor a host file's kpack archives and a database's log if they are in `paths`, or in
-    `among`, the paths of the whole run.
+    No file is read twice. This holds for files that several paths name or that are in `seen`, the
+    files of the whole run, and for a host file's kpack archives and a database's log that are in
+    `paths` or in `among`, the paths of the whole run.
     """
     paths, seen = tuple(paths), set() if seen is None else seen
     for path in paths:
@@ -79,9 +79,9 @@ def open_file(
     """Code and problems of one file; a `Problem` and a repeated file are passed on. The log of a
     database that is `among` the paths is repeated.
 
-    A file that the user named is a problem if it has no code, unless `required` is False. A file of
-    a directory is a problem if it cannot be read, or if its name promises code and it is empty, all
-    zero or a Git LFS pointer; other files without code are skipped.
+    A file that the user named is a problem if it has no code, unless `required` is False. A file in
+    a directory is a problem if it cannot be read, or if its name promises code but it is empty, all
+    zero or a Git LFS pointer. Other files without code are skipped.
     """
     if isinstance(file, Problem) or file.is_repeated:
         yield file
@@ -152,8 +152,8 @@ def _contents(blob: Blob, among: Sequence[str], *, required: bool) -> Iterator[F
 def _numbered(blob: Blob, members: Counter[str]) -> Blob:
     """The blob; a member seen before gets a number: `LIBRARY/#2/ENTRY`.
 
-    Only blobs without an offset need it: bundles of several sources, in compressed data, have
-    entries of equal names."""
+    Only blobs without an offset need it: in compressed data, bundles of several sources have
+    entries of the same name."""
     if blob.offset is not None:
         return blob
     member = blob.member or ""
@@ -166,7 +166,7 @@ def _numbered(blob: Blob, members: Counter[str]) -> Blob:
 
 
 def _elsewhere(host: Elsewhere, entries: list[str], among: Sequence[str]) -> Iterator[Found]:
-    """Code of a host file in kpack archives, which are in its container or in files next to it."""
+    """The code of a host file that is in kpack archives, in its container or next to it."""
     from kernelinfo.reading.containers import kpack
 
     if host.blob.containers:
@@ -180,7 +180,7 @@ def _elsewhere(host: Elsewhere, entries: list[str], among: Sequence[str]) -> Ite
 
 
 def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
-    """Code and problems of a blob; if not `required`, it may be without code."""
+    """Code and problems of a blob, which may be without code unless `required`."""
     head = bytes(blob.data.read(0, formats.HEAD_BYTES))
     if not required and not formats.is_worth_opening(head, blob.member or blob.path):
         yield from _searched(blob, required=False)
@@ -236,7 +236,8 @@ def _read_unknown(blob: Blob, *, required: bool) -> Iterator[Found]:
 
 
 def _searched(blob: Blob, *, required: bool) -> Iterator[Found]:
-    """Code objects found by their headers in data of unknown format; a note if it is too large."""
+    """Code objects found by their headers in data of unknown format; a note if the data are too
+    large to search."""
     if not required and len(blob.data) > blob.bounds.carved:
         yield left_out(blob)
         return
@@ -297,7 +298,7 @@ _PTX = rb"(?m)^[ \t]*\.target[ \t]+sm_\d"
 
 
 def _reason(data: Data) -> Message:
-    """Message on data without kernels: their kind, and the file to give instead."""
+    """The message on data without kernels: what they are, and which file to give instead."""
     start = bytes(data.read(0, _LOOKED_AT))
     if _is_catalogue(start):
         return say("tensile-catalogue")

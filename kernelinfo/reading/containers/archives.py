@@ -76,7 +76,7 @@ def thin_members(data: Data) -> list[str]:
 def _ar_members(data: Data) -> Iterator[tuple[str | None, str, int, int]]:
     """(name in the header, resolved GNU name, offset, bytes) of each member.
 
-    At a damaged header the iteration ends with None as the name in the header."""
+    At a damaged header the iteration ends with an item whose name is None."""
     offset, long_names = len(formats.ARCHIVE), b""
     while offset < len(data):
         header = bytes(data.read(offset, _AR_HEADER_BYTES))
@@ -200,8 +200,8 @@ def unpack_tar(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]
             return super().frombuf(buf, encoding, errors)
 
         def _proc_pax(self, tar: Any) -> Any:
-            """Check a pax header before `tarfile` parses it: before Python 3.11.10 its time grows
-            with the square of a number's digits (CVE-2024-6232)."""
+            """Check a pax header before `tarfile` parses it: before Python 3.11.10 parsing takes
+            time quadratic in a number's digits (CVE-2024-6232)."""
             if self.size > formats.PAX_BYTES:
                 raise ValueError(say("tar-header-large", size=self.size))
             stream, body = tar.fileobj, tar.fileobj.read(-(-self.size // 512) * 512)

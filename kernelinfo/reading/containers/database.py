@@ -131,8 +131,8 @@ def _read_table(
 def _row_numbers(database: sqlite3.Connection, table: str) -> Iterator[int]:
     """Row numbers of a table, ascending.
 
-    At a damaged page it goes on from the last row, descending to the damage, and then raises
-    `sqlite3.Error`."""
+    At a damaged page it continues from the last row, in descending order, down to the damage, and
+    then raises `sqlite3.Error`."""
     low, high = -1 << 63, (1 << 63) - 1
     damage: sqlite3.Error | None = None
     for order in ("ASC", "DESC"):
@@ -187,7 +187,7 @@ def _read_pickle(blob: Blob, name: str, number: int, data: object) -> Iterator[B
 def _index_problem(
     blob: Blob, database: sqlite3.Connection, table: str, rows: int
 ) -> Iterator[Problem]:
-    """A problem if the table's index, by which SQLite counts, does not list all rows."""
+    """A problem if the table's index, which SQLite uses for counting, does not list all rows."""
     try:
         (indexed,) = database.execute(f"SELECT count(*) FROM {table}").fetchone()
     except _DAMAGE as error:

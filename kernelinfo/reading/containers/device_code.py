@@ -70,7 +70,7 @@ class _CcobHeader(NamedTuple):
 def _in_thread(update: Callable[[bytes], object]) -> Iterator[Callable[[bytes], object]]:
     """A function that passes pieces to `update` in a thread of its own.
 
-    The checksum takes as long as decompression, and neither needs the interpreter."""
+    The checksum takes as long as decompression, and neither needs the interpreter lock."""
     pieces: Queue[bytes] = Queue(_MOST_WAITING)
 
     def work() -> None:
@@ -91,8 +91,8 @@ def _in_thread(update: Callable[[bytes], object]) -> Iterator[Callable[[bytes], 
 
 
 def _length_of_ccob(blob: Blob) -> int:
-    """Bytes of the compressed bundle with its header. Raises `ReadError` if the length cannot be
-    found."""
+    """The size of the compressed bundle in bytes, header included. Raises `ReadError` if the length
+    cannot be found."""
     header = _ccob_header(blob.data)
     if header.length is not None:
         return header.length
@@ -161,8 +161,9 @@ _NOT_FOR_AMD = re.compile(r"host|[^-]*-nvptx|sycl-(?!.*amd)")
 def read_bundle(blob: Blob) -> Iterator[Blob | Problem]:
     """Entries and problems of one bundle, or of several with zeros between them.
 
-    A bundle states its own length. Behind a damaged one the reader searches for the next magic.
-    All of them share one room, as one that claims the bytes after it would else repeat them."""
+    A bundle states its own length. After a damaged one the reader searches for the next magic. All
+    bundles share one `Room`: otherwise a bundle that claims the bytes after it would repeat
+    them."""
     offset: int | None = 0
     damaged = 0
     room = contents_budget(len(blob.data))
@@ -200,7 +201,7 @@ def is_for_amd(id: str) -> bool:
 
 
 def length_of_bundle(blob: Blob) -> int:
-    """Bytes of the first bundle. Raises `ReadError` if it is damaged."""
+    """The size of the first bundle in bytes. Raises `ReadError` if it is damaged."""
     if blob.data.read(0, 4) == formats.COMPRESSED_BUNDLE:
         return _length_of_ccob(blob)
     return _bundle_entries(blob)[2]
@@ -363,7 +364,7 @@ _AKS2_ENTRY = Struct("<IIIII")
 
 
 def read_aks2(blob: Blob) -> Iterator[Blob | Problem]:
-    """The image of each compiled kernel, with LDS and threads of its launch."""
+    """The image of each compiled kernel, with the LDS and the threads of its launch."""
     size, count, directory = fields(_AKS2_HEADER, blob.data, say("aks2-cut-off"))
     try:
         content = held("xz", blob, blob.data.part(_AKS2_HEADER.size), size).read_all()
@@ -412,7 +413,8 @@ def _aks2_entries(
 
 
 def read_bitcode(blob: Blob) -> Iterator[Problem | SpirV]:
-    """The SPIR-V; or a problem for bitcode: the kind of code, and the file to give instead."""
+    """The SPIR-V; for other bitcode, a problem that says what it is and which file to give
+    instead."""
     if blob.data.read(0, len(formats.SPIRV)) == formats.SPIRV:
         yield SpirV(blob.path, blob.member, blob.containers, blob)
         return

@@ -63,7 +63,7 @@ def find_once(path: str, seen: Seen) -> Iterator[File | Problem]:
 
 
 def _inode(file: File) -> tuple[int, int] | str | None:
-    """What tells a file from others, whatever its names; None if it cannot be looked at."""
+    """What identifies a file, whatever its names; None if its status cannot be read."""
     if file.inode is not None or file.path == STANDARD_INPUT:
         return file.inode or file.path
     try:
@@ -120,10 +120,10 @@ def _matching(pattern: str) -> Iterator[File | Problem]:
 
 def _expanded(pattern: str) -> tuple[list[str], list[Problem]]:
     """Paths that a glob without `**` matches, sorted, and problems of folders that it would have to
-    list and may not.
+    list but may not.
 
-    Each name of the pattern is matched in all folders that the names before it match. Links can
-    multiply these folders without end, so a pattern matches at most `_MOST_MATCHES`.
+    Each name of the pattern is matched in all folders that the preceding names match. Links can
+    multiply these folders without end, so a pattern matches at most `_MOST_MATCHES` paths.
     """
     drive, below = os.path.splitdrive(pattern)
     paths = [drive + "/" if below.startswith("/") else drive]
@@ -142,7 +142,7 @@ def _expanded(pattern: str) -> tuple[list[str], list[Problem]]:
 
 
 def _named(folder: str, pattern: str) -> Iterator[str]:
-    """Paths in a folder whose name a glob matches; a plain name is not looked for."""
+    """Paths in a folder whose names a glob matches; a plain name is returned without a look."""
     if not has_magic(pattern):
         yield os.path.join(folder, pattern)
         return
@@ -153,7 +153,7 @@ def _named(folder: str, pattern: str) -> Iterator[str]:
 
 
 def _unlisted(folders: Iterable[str], name: str) -> Iterator[Problem]:
-    """Problems for folders that a glob would have to look into for a name and may not."""
+    """Problems for folders that a glob would have to search for a name but may not."""
     needed = os.R_OK | os.X_OK if has_magic(name) else os.X_OK
     for folder in folders:
         if os.path.isdir(folder or os.curdir) and not os.access(folder or os.curdir, needed):
@@ -176,8 +176,8 @@ def is_read(path: str, among: Sequence[str]) -> bool:
 def log_of(database: str) -> str | None:
     """Path of the write-ahead log that a database is read with, which tinygrad always leaves.
 
-    None without one, if database and log are too large to copy, or if it is a link out of the
-    folder that may be read."""
+    None if there is no log, if database and log are too large to copy, or if it is a link out of
+    the folder that may be read."""
     log = database + LOG
     if not os.path.isfile(log) or (bound() and not is_below(log, bound())):
         return None
@@ -199,8 +199,8 @@ def is_read_as_log(path: str, among: Sequence[str]) -> bool:
 
 
 def is_read_once(path: str) -> bool:
-    """True for standard input and a pipe that the command line names: this process alone reads
-    them."""
+    """True for standard input and for a pipe that the command line names: only this process can
+    read them."""
     return path == STANDARD_INPUT or is_named_pipe(path)
 
 
@@ -219,7 +219,7 @@ def size(file: File) -> int:
 
 def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blob | Problem:
     """A regular file, standard input or a pipe that the command line names, as a blob; a problem if
-    it is empty, anything else or cannot be read.
+    it is empty, of another kind, or cannot be read.
 
     `size` in bytes is given for a file that is known to be regular."""
     if path == STANDARD_INPUT:
@@ -270,8 +270,8 @@ def whole(path: str, data: Data, within: Bounds = BY_DEFAULT) -> Blob:
 
 
 def _walk(directory: str, seen: set[tuple[int, int]]) -> Iterator[File | Problem]:
-    """All regular files under a directory, sorted, by all their names; without the folders in
-    `seen`, to which it adds them."""
+    """All regular files under a directory, sorted, under all their names. Folders in `seen` are
+    skipped; the others are added to it."""
     failures: list[OSError] = []
     for folder, folders, names in os.walk(directory, onerror=failures.append, followlinks=True):
         folders.sort()

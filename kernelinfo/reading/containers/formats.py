@@ -93,8 +93,8 @@ def format_of(head: bytes) -> str | None:
 
 
 def is_worth_opening(head: bytes, name: str) -> bool:
-    """True if one of many files is worth opening: a code object, a container, or a text by its
-    name. Bitcode among many files is no problem."""
+    """True if one of many files is worth opening: a code object, a container, or a text, judged by
+    its name. Bitcode is not, so that it is no problem among many files."""
     return format_of(head) not in (None, BITCODE) or is_named_as_text(name)
 
 
@@ -173,8 +173,8 @@ def part(
 ) -> Blob:
     """The part of a container as a blob.
 
-    `offset` is its offset in the container; None if it was compressed or is in another file. A part
-    without code is a problem, unless it is `one_of_many`, as a file in a directory is.
+    `offset` is the part's offset in the container; None if it was compressed or is in another file.
+    A part without code is a problem, unless it is `one_of_many`, like a file in a directory.
     """
     return blob._replace(
         data=data,
@@ -193,7 +193,8 @@ def problem(
 
 
 def fields(layout: Struct, data: Data, cut_off: Message, offset: int = 0) -> tuple[Any, ...]:
-    """The fields of a header. Raises `ReadError` with the message `cut_off` if it is cut off."""
+    """The fields of a header. Raises `ReadError` with the message `cut_off` if the header is
+    truncated."""
     if offset + layout.size > len(data):
         raise ReadError(cut_off)
     return layout.unpack(data.read(offset, layout.size))

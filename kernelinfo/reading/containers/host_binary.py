@@ -73,7 +73,7 @@ def device_sections(blob: Blob, sections: Iterable[HostSection]) -> Iterator[Fou
 
 
 def _data(blob: Blob, sections: list[HostSection]) -> Iterator[Blob]:
-    """Sections of constants and variables: programs may embed code objects in them."""
+    """Sections of constants and variables, in which programs may embed code objects."""
     room = contents_budget(len(blob.data))
     for name, offset, data, _ in sections:
         if data is not None and _DATA.fullmatch(name) and room.take_bytes(len(data)):
@@ -125,10 +125,10 @@ def read_elf_host(blob: Blob) -> Iterator[Found]:
 def _bundles(blob: Blob) -> Iterator[Blob | Problem]:
     """The bundles in a file without section headers, or the file itself if there are none.
 
-    A compressed bundle counts only at the start of a page, with an existing version and method: its
-    magic of four letters occurs by chance. If no page begins with a bundle, the magic of plain
-    bundles is searched for everywhere, and damaged ones are skipped. A file without bundles is
-    passed on, to be searched for code objects.
+    A compressed bundle counts only at the start of a page and with a known version and method,
+    because its four-letter magic also occurs by chance. If no page begins with a bundle, the magic
+    of plain bundles is searched for everywhere, and damaged ones are skipped. A file without
+    bundles is passed on, to be searched for code objects.
     """
     data, end = blob.data, 0
     # A generator: it skips the pages of a bundle found before.
@@ -371,7 +371,8 @@ def _starts(blob: Blob) -> Iterator[int]:
 
 
 def _elf_extent(data: Data) -> tuple[int, int] | None:
-    """(bytes of the ELF file, bytes of its tables); None if the data begin with no ELF header."""
+    """(size of the ELF file, size of its tables) in bytes; None if the data do not begin with an
+    ELF header."""
     if len(data) < _ELF_HEADER.size or data.read(0, len(formats.ELF)) != formats.ELF:
         return None
     segments_at, sections_at, _, size, *counts = _ELF_HEADER.unpack(data.read(0, _ELF_HEADER.size))
@@ -402,7 +403,7 @@ def _is_sound(data: Data) -> bool:
 
 
 def _bundle_size(blob: Blob) -> int:
-    """Bytes of the bundle at the blob's start; 0 if there is no complete one."""
+    """The size in bytes of the bundle at the blob's start; 0 if there is no complete bundle."""
     try:
         size = device_code.length_of_bundle(blob)
     except ReadError:

@@ -79,7 +79,8 @@ class Archive:
         self._extents = list(self._frames(table) if self._is_compressed else _blobs(table))
 
     def code_objects(self, entries: tuple[KpackEntry, ...]) -> Iterator[Blob | Problem]:
-        """The code objects of these entries, and problems; entries of one ordinal come once."""
+        """The code objects of these entries, and problems; entries with the same ordinal are
+        yielded once."""
         room = contents_budget(len(self._blob.data))
         first: dict[int, KpackEntry] = {}
         for entry in entries:
@@ -129,7 +130,7 @@ class Archive:
             self.problems.append(problem(self._blob, say("kpack-entries-odd", odd=odd)))
 
     def _frames(self, table: Mapping[str, object]) -> Iterator[_Extent]:
-        """Extents of the frames in the block; a problem at the first frame outside of it."""
+        """Extents of the frames in the block; a problem at the first frame outside it."""
         start, size = _whole(table.get("zstd_offset")), _whole(table.get("zstd_size"))
         data = self._blob.data
         if start is None or size is None or start + size > len(data) or size < _COUNT.size:
@@ -167,8 +168,8 @@ def _table(data: Data) -> Mapping[str, object]:
 
 
 def table_offset(data: Data) -> int:
-    """Offset of the table of contents, behind all code. Raises `ReadError` if the header is cut
-    off."""
+    """Offset of the table of contents, which follows all code. Raises `ReadError` if the header is
+    truncated."""
     return min(int(fields(_HEADER, data, say("kpack-cut-off"))[2]), len(data))
 
 
@@ -265,7 +266,8 @@ def without_sections(blob: Blob, elf: Elf) -> Elsewhere | None:
 
 
 def code_objects(host: Elsewhere, among: Sequence[str]) -> Iterator[Found]:
-    """Code of a host file in its kpack archives, or `host` itself if the run reads them anyway.
+    """The code of a host file in its kpack archives, or `host` itself if the run reads the archives
+    anyway.
 
     `among` are all paths of the run. Only regular files that end in `.kpack` are opened, and only
     those that begin with KPAK are read.
@@ -292,7 +294,7 @@ def is_among(host: Elsewhere, members: Iterable[str]) -> bool:
 
 
 def missing(host: Elsewhere, place: str) -> Problem:
-    """The problem of a host file without its archives, of which none is at `place`."""
+    """The problem of a host file none of whose archives is at `place`."""
     first, *alternatives = host.search_paths
     further = say("hipk-or-more", count=len(alternatives)) if alternatives else ""
     archives = f"{repr(first)[1:-1]:.200}{further}"  # a path may contain a newline
@@ -301,8 +303,8 @@ def missing(host: Elsewhere, place: str) -> Problem:
 
 
 def _lost_units(host: Elsewhere, seen: Mapping[str, set[str]]) -> Iterator[Problem | Note]:
-    """A problem for units in no archive, and notes for units that one processor lacks: these may be
-    compiled for other processors only.
+    """A problem for units that are in no archive, and notes for units that one processor lacks:
+    these may be compiled only for other processors.
 
     `seen` maps a processor to the host's binaries in its archives."""
     units = {unit: {host.name, host.binary(unit)} for unit in host.units or ()}

@@ -111,7 +111,7 @@ def read_rpm(blob: Blob) -> Iterator[Found]:
 
 
 def _header_end(data: Data, offset: int) -> int:
-    """End of the header at an `offset`. Raises `ReadError` if no sound header is there."""
+    """End of the header at an `offset`. Raises `ReadError` if there is no intact header."""
     start, entries, store = fields(_RPM_HEADER, data, say("rpm-cut-off"), offset)
     size = _ENTRY_BYTES * entries + store
     end = offset + _RPM_HEADER.size + size
@@ -121,7 +121,7 @@ def _header_end(data: Data, offset: int) -> int:
 
 
 def _payload(blob: Blob) -> Iterator[Found]:
-    """The files of the payload. Raises `ReadError` if it is missing or no cpio archive."""
+    """The files of the payload. Raises `ReadError` if it is missing or not a cpio archive."""
     head = bytes(blob.data.read(0, formats.HEAD_BYTES))
     if not head:
         raise ReadError(say("rpm-without-payload"))

@@ -85,7 +85,7 @@ class Decompressed:
         return piece
 
     def seek(self, target: int) -> int:
-        """Skip forward to an offset, or to the end before it; returns the new offset."""
+        """Skip forward to an offset, or to the end if that comes first; returns the new offset."""
         position = self._limit - self._left
         while position < target and (piece := self.read(min(target - position, _PIECE_BYTES))):
             position += len(piece)
@@ -148,6 +148,6 @@ def _opened(method: Method) -> tuple[Any, type[Exception]]:
 
 
 def held(method: Method, blob: Blob, data: Data, size: int | None = None) -> Decompressed:
-    """A reader of compressed data in a blob, limited to `size` bytes and to the bound on memory."""
+    """A reader of compressed data in a blob, limited to `size` bytes and by the bound on memory."""
     limit = blob.bounds.held_bytes(len(data), nested=blob.offset is None)
     return Decompressed(method, data, limit if size is None else min(size, limit), blob.budget)

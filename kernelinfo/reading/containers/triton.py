@@ -78,8 +78,8 @@ def read_sidecar(path: str) -> Sidecar | None:
 def _tile(stem: str) -> TritonOptions:
     """`tile` and `dtype` of the kernel, from Triton's IR next to its code; empty without one.
 
-    Of the first `tt.dot` M, N and K and the type that it multiplies, else of the largest tensor.
-    Triton 3 does not state the constants that they come from.
+    They are M, N, K and the multiplied type of the first `tt.dot`, else the shape and type of the
+    largest tensor. Triton 3 does not state the constants behind them.
     """
     path = f"{stem}.ttir"
     if not os.path.isfile(path) or (bound() and not is_below(path, bound())):
@@ -104,7 +104,7 @@ def _tile(stem: str) -> TritonOptions:
 
 
 def _stated_with(blob: Blob) -> Sidecar | None:
-    """The metadata that the blob's caller has, or else the JSON next to the file.
+    """The metadata that the caller passed with the blob, else the JSON next to the file.
 
     Raises `ReadError` if it is damaged or contradicts itself."""
     if blob.sidecar is None:
@@ -118,8 +118,8 @@ def _stated_with(blob: Blob) -> Sidecar | None:
 def with_launch(
     module: Module, blob: Blob, target: str | None
 ) -> tuple[tuple[KernelFacts, ...], TritonOptions]:
-    """The kernels of a module, with the launch of Triton's JSON or AOTriton's pack added, and the
-    options of the JSON.
+    """The kernels of a module, with the launch from Triton's JSON or AOTriton's pack, and the
+    options from the JSON.
 
     Raises `ReadError` if the JSON cannot be read, or is for another target or kernel.
     """
