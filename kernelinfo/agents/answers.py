@@ -29,26 +29,16 @@ from kernelinfo.pressure.measure import Look, Measured, measure
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.reading.target_id import named_target_id
-from kernelinfo.render import View
+from kernelinfo.render import View, hardware, paint, table
 from kernelinfo.render import text as report_text
 from kernelinfo.render.diff import text as diff_text
 from kernelinfo.render.diff.data import document as diff_document
 from kernelinfo.render.explain import render_numbers
 from kernelinfo.render.explanations import explanations
-from kernelinfo.render.hardware import (
-    render_constants,
-    render_limits,
-    render_rules,
-    render_targets,
-    rule_document,
-)
 from kernelinfo.render.json import as_json, kernel_document, occupancy_document
-from kernelinfo.render.paint import harmless
 from kernelinfo.render.pressure import text as pressure_text
 from kernelinfo.render.pressure.data import kernel_document as pressure_document
-from kernelinfo.render.table import severity
-from kernelinfo.rules import every_rule
-from kernelinfo.rules import find as find_rule
+from kernelinfo.rules import every_rule, find
 
 # Answers cut to a bound, with a count of all that is left out.
 
@@ -129,7 +119,7 @@ def _cut_text(text: str, room: int) -> str:
     count = text.count("\n") + (not text.endswith("\n"))
     room -= _COUNT_BYTES
     kept: list[str] = []
-    for line in harmless(_encodable(text[:room]), color=False).splitlines():
+    for line in paint.harmless(_encodable(text[:room]), color=False).splitlines():
         room -= _size(line)
         if room < 0:
             break
@@ -183,7 +173,7 @@ def answer(name: str, arguments: ToolArguments, root: str) -> Answer:
 def report(arguments: ToolArguments, root: str) -> Answer:
     """All kernels of a path, worst first."""
     items, remarks = _read(arguments, root, _options(arguments, root))
-    results = sorted((item for item in items if isinstance(item, Result)), key=severity)
+    results = sorted((item for item in items if isinstance(item, Result)), key=table.severity)
     rows = [record(result) for result in results[:MOST_ITEMS]]
     counts = Counter(finding.rule for result in results for finding in result.findings)
     summary = {
@@ -288,7 +278,7 @@ def limits(arguments: ToolArguments, root: str) -> Answer:
         trap_handler=arguments.get("trap_handler", True),
     )
     about = f"{arch.target.name} ({arch.target.family}), workgroups of {size}"
-    text = render_limits(rungs, f"{about}: the most for each step", _VIEW)
+    text = hardware.render_limits(rungs, f"{about}: the most for each step", _VIEW)
     steps = [rung._asdict() for rung in rungs]
     document = {"target": arch.target.name, "workgroup_size": size, "steps": steps}
     return Answer("".join(text), document)
@@ -298,27 +288,29 @@ def arch(arguments: ToolArguments, root: str) -> Answer:
     """The constants of a target, or the names of all targets."""
     if "target" in arguments:
         target = target_named(arguments["target"])
-        return Answer("".join(render_constants(target, _VIEW)), {"target": as_json(target)})
+        return Answer(
+            "".join(hardware.render_constants(target, _VIEW)), {"target": as_json(target)}
+        )
     every = [targets.find(name) for name in targets.known()]
     named = [
         {"name": target.name, "family": target.family, "products": target.products}
         for target in every
     ]
     rows = named[:MOST_ITEMS]
-    text = "".join(render_targets(every, _VIEW))
+    text = "".join(hardware.render_targets(every, _VIEW))
     return Answer(text, {"targets": rows}, _rest(named, rows, "targets"))
 
 
 def rules(arguments: ToolArguments, root: str) -> Answer:
     """All rules, one line each, or one rule in full."""
     if "rule" not in arguments:
-        names = [rule_document(rule) for rule in every_rule()]
+        names = [hardware.rule_document(rule) for rule in every_rule()]
         short = [{k: v for k, v in rule.items() if k != "documentation"} for rule in names]
-        return Answer("".join(render_rules(_VIEW)), {"rules": short})
-    rule = find_rule(arguments["rule"])
+        return Answer("".join(hardware.render_rules(_VIEW)), {"rules": short})
+    rule = find(arguments["rule"])
     if rule is None:
         raise OptionError(say("rule-not-there", rule=arguments["rule"]))
-    return Answer(cleandoc(rule.documentation), rule_document(rule))
+    return Answer(cleandoc(rule.documentation), hardware.rule_document(rule))
 
 
 ANSWERS: dict[str, Callable[[ToolArguments, str], Answer]] = {

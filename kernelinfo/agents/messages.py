@@ -1,7 +1,5 @@
 """What answers for agents refuse or leave out: every sentence, by its code."""
 
-from __future__ import annotations
-
 from kernelinfo.errors import wording
 
 MESSAGES = {

@@ -11,20 +11,11 @@ from typing import Any
 import anyio
 import anyio.to_process
 import anyio.to_thread
+import mcp_types
 from jsonschema import Draft202012Validator
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
-from mcp_types import (
-    INVALID_PARAMS,
-    CallToolRequestParams,
-    CallToolResult,
-    ListToolsResult,
-    TextContent,
-    Tool,
-    ToolAnnotations,
-    jsonrpc_message_adapter,
-)
 
 from kernelinfo import __version__
 from kernelinfo.agents import TOOLS, read_request
@@ -72,17 +63,19 @@ async def _request_lines() -> AsyncIterator[str]:
 def _is_readable(line: str) -> bool:
     """True for a message of the protocol."""
     try:
-        jsonrpc_message_adapter.validate_json(line, by_name=False)
+        mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
     except Exception:  # as the SDK does, which passes over such a line
         return False
     return True
 
 
-async def _listed(context: object, params: object) -> ListToolsResult:
-    hints = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
-    return ListToolsResult(
+async def _listed(context: object, params: object) -> mcp_types.ListToolsResult:
+    hints = mcp_types.ToolAnnotations(
+        read_only_hint=True, idempotent_hint=True, open_world_hint=False
+    )
+    return mcp_types.ListToolsResult(
         tools=[
-            Tool(
+            mcp_types.Tool(
                 name=tool.name,
                 description=tool.description,
                 input_schema=tool.schema,
@@ -94,13 +87,13 @@ async def _listed(context: object, params: object) -> ListToolsResult:
 
 
 async def _called(
-    root: str, seconds: float, context: object, params: CallToolRequestParams
-) -> CallToolResult:
+    root: str, seconds: float, context: object, params: mcp_types.CallToolRequestParams
+) -> mcp_types.CallToolResult:
     if params.name not in _BY_NAME:
-        raise MCPError(INVALID_PARAMS, say("tool-unknown", name=params.name))
+        raise MCPError(mcp_types.INVALID_PARAMS, say("tool-unknown", name=params.name))
     response = await _answered(params.name, params.arguments or {}, root, seconds)
-    return CallToolResult(
-        content=[TextContent(text=response.text)],
+    return mcp_types.CallToolResult(
+        content=[mcp_types.TextContent(text=response.text)],
         structured_content=response.document,
         is_error=response.is_error,
     )

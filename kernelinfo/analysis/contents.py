@@ -21,7 +21,6 @@ from kernelinfo.reading.blob import Blob, Note, Problem, SpirV
 from kernelinfo.reading.code_object.descriptor import code_object_version, features, processor
 from kernelinfo.reading.code_object.extents import Owner, extents
 from kernelinfo.reading.containers import device_code, formats, kpack
-from kernelinfo.reading.containers.formats import after_zeros, problem
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import Elf, read_elf
 from kernelinfo.reading.facts import Module, ReadWarning
@@ -156,10 +155,10 @@ class _Ledger:
                 )
                 yield _owned(blob, target, owner, end - begin, symbol, is_copy=is_copy)
         except ReadError as error:
-            yield problem(blob, error.message)
+            yield formats.problem(blob, error.message)
             yield _owned(blob, "", "other", len(blob.data) * is_new)
         for warning in dict.fromkeys(warnings):
-            yield problem(blob, warning.message, offset=warning.offset)
+            yield formats.problem(blob, warning.message, offset=warning.offset)
 
     def _repeats(self, blob: Blob, target: str, begin: int, end: int) -> bool:
         """True if the file has already had equal code for the target."""
@@ -219,7 +218,7 @@ def _streams(blob: Blob, data: Data) -> list[tuple[int, int]]:
             return [*streams, (begin, len(data))]
         if inside.read(0, 4) == formats.COMPRESSED_BUNDLE:
             streams.append((begin, end))
-        begin = after_zeros(data, end)
+        begin = formats.after_zeros(data, end)
     return streams
 
 

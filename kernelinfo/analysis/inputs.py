@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import repeat
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
@@ -16,23 +16,16 @@ from kernelinfo.kernel import Repeat, counted, grouped
 from kernelinfo.kernel.names import nearest_kernels, short
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading import build_log
-from kernelinfo.reading.blob import (
-    MISSING,
-    Blob,
-    Elsewhere,
-    File,
-    Found,
-    Note,
-    Problem,
-    SpirV,
-    sum_up,
-)
+from kernelinfo.reading.blob import MISSING, Blob, Elsewhere, File, Note, Problem, SpirV, sum_up
 from kernelinfo.reading.containers import open_bytes, open_paths
 from kernelinfo.reading.containers.files import Seen
 from kernelinfo.reading.containers.formats import problem
 from kernelinfo.reading.data import text_of
 from kernelinfo.reading.facts import Module
 from kernelinfo.reading.target_id import UNKNOWN_TARGET
+
+if TYPE_CHECKING:
+    from kernelinfo.reading.blob import Found
 
 _MOST_EVENTS = 1 << 16
 """Most distinct events of one path. A library of 88 137 kernels has 11 431 names."""

@@ -12,7 +12,6 @@ from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import LaunchError, ReadError, UnknownTargetError, bug
 from kernelinfo.hardware import targets
-from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Finding, Kernel, Result
 from kernelinfo.kernel.code_object import CodeObject, member_file
 from kernelinfo.kernel.names import demangle, matching
@@ -154,7 +153,7 @@ def _of_module(
             yield kernel
 
 
-def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) -> Kernel:
+def combine(facts: KernelFacts, code_object: CodeObject, target: targets.Target | None) -> Kernel:
     """One kernel from all its statements, without counts of instructions.
 
     Conflicts between sources are kept in `Traits.disagreements`.
@@ -174,9 +173,9 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
 
 def _target(
     module: Module, blob: Blob, name: str | None, options: Options
-) -> Generator[Problem, None, Target | None]:
+) -> Generator[Problem, None, targets.Target | None]:
     """The target of a module that is called `name`; None if it is unknown."""
-    target: Target | None = None
+    target: targets.Target | None = None
     if name is not None:
         try:
             target = targets.find(name)

@@ -1,7 +1,5 @@
 """What a run over inputs tells users: every sentence, by its code."""
 
-from __future__ import annotations
-
 from kernelinfo.errors import wording
 
 MESSAGES = {

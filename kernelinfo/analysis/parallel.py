@@ -28,7 +28,6 @@ from kernelinfo.kernel import Item, Result
 from kernelinfo.reading import containers
 from kernelinfo.reading.blob import Blob, File, Found, Note, Problem, SpirV
 from kernelinfo.reading.containers import files
-from kernelinfo.reading.containers.files import Seen
 from kernelinfo.waiting import wait_in_turns
 
 if TYPE_CHECKING:
@@ -280,7 +279,7 @@ ReadTaskDone = tuple[list[Piece], Events, bool]
 def tasks(paths: Iterable[str]) -> Iterator[ReadTask]:
     """Tasks for all files of the paths, each file once. Each folder is listed only once, so that
     the tasks do not change."""
-    seen = Seen()
+    seen = files.Seen()
     for path in paths:
         waiting: list[File | Problem] = []
         size = 0

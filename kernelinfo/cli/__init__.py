@@ -85,10 +85,8 @@ def _run() -> None:
     if sys.argv[1:] == ["--version"]:
         print(f"kernelinfo {__version__}")
         return
-    from kernelinfo.cli.line import (  # typer: as much as the report of a small file
-        command_line,
-        command_list,
-    )
+    # typer takes as much as the report of a small file
+    from kernelinfo.cli.line import command_line, command_list
 
     word = sys.argv[1] if sys.argv[1:] else "--help"
     if word not in (*COMMANDS, *_OWN_OPTIONS):

@@ -7,11 +7,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from kernelinfo.cli import options
-from kernelinfo.cli.console import make_view, write
+from kernelinfo.cli import console, naming, options
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.naming import Offers, offer_list
-from kernelinfo.cli.options import parse_bytes, parse_sizes
 from kernelinfo.errors import LaunchError, OptionError
 from kernelinfo.hardware import products
 from kernelinfo.hardware.targets import Target
@@ -19,16 +16,14 @@ from kernelinfo.model import compilers, curves, occupancy
 from kernelinfo.model.calculator import Arch
 from kernelinfo.model.curves import VARIABLES, CurveVariable, best_sizes, curve
 from kernelinfo.model.limits import Demand, Launch
-from kernelinfo.render import Renderer, View
+from kernelinfo.render import Renderer, View, hardware, tables
 from kernelinfo.render.explain import render_numbers
-from kernelinfo.render.hardware import curve_title, point_documents, render_curve, render_sizes
 from kernelinfo.render.json import as_json, occupancy_document
 from kernelinfo.render.notes import Notes, device_notes
-from kernelinfo.render.tables import WRITERS, Table, of_records
 
 
-def _offered(incomplete: str) -> Offers:
-    return offer_list(incomplete, ((variable, "") for variable in VARIABLES))
+def _offered(incomplete: str) -> naming.Offers:
+    return naming.offer_list(incomplete, ((variable, "") for variable in VARIABLES))
 
 
 CALC_SCHEMA, CURVE_SCHEMA = "kernelinfo/calc/1", "kernelinfo/curve/1"
@@ -38,11 +33,11 @@ def _page(target: Target, demand: Demand, launch: Launch, view: View) -> Iterato
     """The what-if page of the numbers, with a curve for each."""
     from kernelinfo.render.html import render_given
 
-    title = curve_title(target, demand, launch, ())
+    title = hardware.curve_title(target, demand, launch, ())
     return render_given(occupancy(target, demand, launch), title, view)
 
 
-OUTPUTS: Mapping[str, Renderer] = {**WRITERS, "html": _page}
+OUTPUTS: Mapping[str, Renderer] = {**tables.WRITERS, "html": _page}
 
 
 def command(
@@ -56,18 +51,18 @@ def command(
     agpr: int = typer.Option(0, metavar="N", min=0, help="Set the AGPRs per lane."),
     sgpr: int = typer.Option(0, metavar="N", min=0, help="Set the SGPRs per wave, VCC included."),
     lds: int = typer.Option(
-        0, metavar="BYTES", parser=parse_bytes, help="Set the LDS per workgroup."
+        0, metavar="BYTES", parser=options.parse_bytes, help="Set the LDS per workgroup."
     ),
     dynamic_lds: options.DynamicLds = None,
     scratch: int = typer.Option(
-        0, metavar="BYTES", parser=parse_bytes, help="Set the scratch per lane."
+        0, metavar="BYTES", parser=options.parse_bytes, help="Set the scratch per lane."
     ),
     workgroup_size: Launch | None = typer.Option(
         None,
         "--workgroup-size",
         "--block",
         metavar="N|XxYxZ|MIN..MAX",
-        parser=parse_sizes,
+        parser=options.parse_sizes,
         help="Set the workitems of a workgroup, 256 by default; show best and worst of a range.",
     ),
     grid: options.Grid = None,
@@ -110,7 +105,7 @@ def command(
       kernelinfo calc --device MI300X --vgpr 122 --grid 3000   # a whole product
       kernelinfo calc MI300X --vgpr 122 -o what-if.html        # a page with sliders
     """
-    view = make_view(color=color, width=width, output=output)
+    view = console.make_view(color=color, width=width, output=output)
     target, product = products.choose(options.one_target(gfx, arch), device)
     if grid is not None and product is None:
         raise OptionError(say("grid-without-product", grid=grid))
@@ -130,7 +125,7 @@ def command(
     if format == "html":
         if vary is not None or best or grid is not None or as_llvm or as_hip:
             raise OptionError(say("html-of-curves"))
-        write(OUTPUTS[format](target, demand, launch, view), output, color=view.color)
+        console.write(OUTPUTS[format](target, demand, launch, view), output, color=view.color)
         return
     if vary is not None or best:
         if grid is not None or as_llvm is not None or as_hip is not None:
@@ -145,7 +140,7 @@ def command(
         }
         variables = _variables(vary, best, given)
         table = _curve(target, demand, launch, variables, best, view)
-        write(OUTPUTS[format](table, view), output, color=view.color)
+        console.write(OUTPUTS[format](table, view), output, color=view.color)
         return
     result = occupancy(target, demand, launch)
     notes: Notes = []
@@ -170,8 +165,10 @@ def command(
         returns = f"hipOccupancyMaxActiveBlocksPerMultiprocessor returns {blocks}"
         notes.append(("HIP", f"{returns} {as_hip} its fixes of 2026"))
         record["hip"] = {"fixes": as_hip, "max_active_blocks": blocks}
-    table = of_records([record], CALC_SCHEMA, text=render_numbers(target, result, view, notes))
-    write(OUTPUTS[format](table, view), output, color=view.color)
+    table = tables.of_records(
+        [record], CALC_SCHEMA, text=render_numbers(target, result, view, notes)
+    )
+    console.write(OUTPUTS[format](table, view), output, color=view.color)
 
 
 def _variables(vary: str | None, best: bool, given: dict[str, bool]) -> list[CurveVariable]:
@@ -197,7 +194,7 @@ def _curve(
     variables: list[CurveVariable],
     best: bool,
     view: View,
-) -> Table:
+) -> tables.Table:
     if best:
         points = best_sizes(target, demand, launch)
         if not points:
@@ -205,11 +202,11 @@ def _curve(
     else:
         points = curve(target, demand, launch, variables)
     per = target.domain(demand.wgp_mode).per
-    title = curve_title(target, demand, launch, variables)
+    title = hardware.curve_title(target, demand, launch, variables)
     if best:
-        text = render_sizes(f"{title}: the best sizes", points, per, view)
+        text = hardware.render_sizes(f"{title}: the best sizes", points, per, view)
     else:
-        text = render_curve(title, variables, points, per, view)
-    return of_records(
-        point_documents(target.name, variables, points), CURVE_SCHEMA, "points", text=text
+        text = hardware.render_curve(title, variables, points, per, view)
+    return tables.of_records(
+        hardware.point_documents(target.name, variables, points), CURVE_SCHEMA, "points", text=text
     )

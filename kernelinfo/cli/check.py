@@ -14,11 +14,9 @@ import typer
 import kernelinfo.gate as gate
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import console, options
+from kernelinfo.cli import console, options, write_report
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
 from kernelinfo.cli.project import configuration, with_project
-from kernelinfo.cli.write_report import OUTPUTS as OF_REPORTS
-from kernelinfo.cli.write_report import read
 from kernelinfo.config import OWN, Configuration, read_file, shadowed_by
 from kernelinfo.errors import OptionError
 from kernelinfo.gate.baseline import updating, write_baseline
@@ -190,7 +188,7 @@ def command(
     if subset:
         items = analyse(checked.paths, query, required=False)
     else:
-        items = read(checked.paths, query, jobs)
+        items = write_report.read(checked.paths, query, jobs)
     report = Report.of(console.shown(console.Problems(verbose=verbose).watch(items), checked.paths))
     if tighten or update_baseline:
         pins = (
@@ -234,7 +232,7 @@ def _of_kernels(render: Renderer, outcome: Outcome, view: View) -> Iterator[str]
 
 _MARKDOWN = console.late("check.documents", "render_markdown")
 OUTPUTS: Mapping[str, Renderer] = {
-    **{name: partial(_of_kernels, render) for name, render in OF_REPORTS.items()},
+    **{name: partial(_of_kernels, render) for name, render in write_report.OUTPUTS.items()},
     "text": render_text,
     "json": console.late("check.documents", "render_json"),
     "markdown": _MARKDOWN,

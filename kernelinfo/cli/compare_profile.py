@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from kernelinfo.analysis import analyse
-from kernelinfo.cli import options
-from kernelinfo.cli.console import Problems, make_view, shown, write
+from kernelinfo.cli import console, options
 from kernelinfo.cli.messages import say
 from kernelinfo.compare.measurement import measure
 from kernelinfo.compare.profile import read
@@ -18,10 +17,9 @@ from kernelinfo.hardware import products
 from kernelinfo.kernel import Result
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.messages import in_file
-from kernelinfo.render import measurements
-from kernelinfo.render.tables import WRITERS, of_records
+from kernelinfo.render import measurements, tables
 
-OUTPUTS = WRITERS
+OUTPUTS = tables.WRITERS
 SCHEMA = "kernelinfo/compare-profile/1"
 _RUNS = (".csv", ".db")
 """Suffixes of what profilers write."""
@@ -62,13 +60,13 @@ def command(
     """
     query = options.choice(kernels, exclude, target, member, where, bound, deep=deep, arch=arch)
     query = options.with_launch(query, no_trap=no_trap_handler)
-    view = make_view(names=names, color=color, width=width, output=output)
+    view = console.make_view(names=names, color=color, width=width, output=output)
     product = products.find(device) if device is not None else None
     if run.suffix not in _RUNS and paths[0].endswith(_RUNS):  # swapped
         run, paths = Path(paths[0]), [str(run), *paths[1:]]
     dispatches = read(run, query.bounds)
-    problems = Problems()
-    items = shown(problems.watch(analyse(paths, query)), paths)
+    problems = console.Problems()
+    items = console.shown(problems.watch(analyse(paths, query)), paths)
     predicted = [item.kernel for item in items if isinstance(item, Result)]
     measured = measure(dispatches, predicted, product, query.trap_handler)
     tied = dict.fromkeys(
@@ -87,6 +85,6 @@ def command(
         problems.print(Problem(str(run), tie))
     records = [measurements.measurement_record(measurement, view) for measurement in measured]
     text = measurements.render_measurements(measured, view)
-    table = of_records(records, SCHEMA, "launches", text=text)
-    write(OUTPUTS[format](table, view), output, color=view.color)
+    table = tables.of_records(records, SCHEMA, "launches", text=text)
+    console.write(OUTPUTS[format](table, view), output, color=view.color)
     problems.exit()

@@ -11,10 +11,8 @@ import typer
 from kernelinfo.analysis.inputs import unmatched
 from kernelinfo.analysis.kernels import Judge
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import console, options
+from kernelinfo.cli import console, options, project
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
-from kernelinfo.cli.options import separate
-from kernelinfo.cli.project import settings_of, with_sources
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.saved import NO_RULES, chosen, read_build
 from kernelinfo.compare.summary import Build, KernelSummary, Statements
@@ -22,10 +20,8 @@ from kernelinfo.errors import OptionError
 from kernelinfo.gate.baseline import is_baseline, read_baseline
 from kernelinfo.pressure import with_instructions
 from kernelinfo.reading.messages import in_file
-from kernelinfo.render import Renderer
+from kernelinfo.render import Renderer, rows
 from kernelinfo.render.diff import text
-from kernelinfo.render.diff.text import render_counts, render_side_by_side
-from kernelinfo.render.rows import CountedBy
 
 FailOn = Literal["regression", "change"]
 
@@ -59,7 +55,7 @@ def command(
         "--loose",
         help="Also pair kernels by a unique base name, and mark these pairs.",
     ),
-    by: CountedBy | None = typer.Option(
+    by: rows.CountedBy | None = typer.Option(
         None, help="Count kernels, spills, scratch, lost waves and code instead of listing kernels."
     ),
     fail_on: FailOn | None = FAIL_ON,
@@ -106,14 +102,14 @@ def command(
     query = options.with_launch(query, workgroup_size, dynamic_lds, no_trap=no_trap_handler)
     if instructions:
         query = with_instructions(query)
-    settings = settings_of(archs, compiler, compile_commands, flags)
-    _, query = with_sources([old, new], query, settings, quiet=quiet)
+    settings = project.settings_of(archs, compiler, compile_commands, flags)
+    _, query = project.with_sources([old, new], query, settings, quiet=quiet)
     view = console.make_view(
         names=names, color=color, width=width, output=output, top=top, quiet=quiet
     )
     view = view._replace(instructions=instructions)
     query = query._replace(instructions=False, positions=False)
-    targets = separate(run_as)
+    targets = options.separate(run_as)
     comparisons = [
         _compare(
             old, new, query._replace(run_as=target), across_targets=across_targets, loose=loose
@@ -129,18 +125,18 @@ def command(
         complain(say("diff-without-targets"))
     if by and targets[1:]:
         console.check_has_blocks(format, targets)
-        tables = (render_counts(each, by, format, view) for each in comparisons)
+        tables = (text.render_counts(each, by, format, view) for each in comparisons)
         console.write(
             console.labelled(zip(targets, tables, strict=True), format), output, color=view.color
         )
     elif targets[1:]:
         console.write(
-            render_side_by_side(targets, comparisons, format, view),
+            text.render_side_by_side(targets, comparisons, format, view),
             output,
             color=view.color,
         )
     elif by:
-        console.write(render_counts(comparison, by, format, view), output, color=view.color)
+        console.write(text.render_counts(comparison, by, format, view), output, color=view.color)
     elif comparison.pairs or (comparison.gone and comparison.new):
         console.write(OUTPUTS[format](comparison, view), output, color=view.color)
     if any(each.problems for each in comparisons):

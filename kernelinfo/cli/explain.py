@@ -14,13 +14,8 @@ import typer
 import kernelinfo.manual as manual
 import kernelinfo.rules as rules
 from kernelinfo.analysis import analyse
-from kernelinfo.cli import naming, options
-from kernelinfo.cli.console import Problems, make_view, shown, write
+from kernelinfo.cli import console, naming, options, project, write_report
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.options import separate
-from kernelinfo.cli.project import configuration, settings_of, with_project, with_sources
-from kernelinfo.cli.write_report import OUTPUTS as OF_REPORTS
-from kernelinfo.cli.write_report import check_readable_again
 from kernelinfo.compile import input_of
 from kernelinfo.errors import OptionError, did_you_mean
 from kernelinfo.hardware import products
@@ -28,8 +23,7 @@ from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.opening import check_below
 from kernelinfo.pressure import code_for_rules, code_of_one
 from kernelinfo.reading.containers.files import STANDARD_INPUT
-from kernelinfo.render import Renderer, View
-from kernelinfo.render.paint import harmless, painted, table_lines
+from kernelinfo.render import Renderer, View, paint
 
 
 def _of_kernels(
@@ -52,7 +46,7 @@ def _html(items: Iterable[Item], view: View, **request: Any) -> Iterator[str]:
 
 
 OUTPUTS: Mapping[str, Renderer] = {
-    **{name: partial(_of_kernels, render) for name, render in OF_REPORTS.items()},
+    **{name: partial(_of_kernels, render) for name, render in write_report.OUTPUTS.items()},
     "text": _text,
     "html": _html,
 }
@@ -121,13 +115,13 @@ def command(
     """
     query = options.choice(None, None, target, member, where, bound, deep=deep)
     query = options.with_launch(query, workgroup_size, dynamic_lds, no_trap=no_trap_handler)
-    view = make_view(names=names, color=color, width=width, output=output, whole=verbose)
+    view = console.make_view(names=names, color=color, width=width, output=output, whole=verbose)
     if path is None and format == "html":
         _write_manual(output)
         return
     if path is None:
         rows = [*manual.topics().items(), ("", f"Parts of these: {', '.join(manual.sections())}")]
-        write(painted(table_lines(rows, "td", view), view), output)
+        console.write(paint.painted(paint.table_lines(rows, "td", view), view), output)
         return
     if kernel is None and (page := _page_or_rule(path)):
         _show(page, view, output)
@@ -136,11 +130,11 @@ def command(
         _show("\n".join(both), view, output)
         return
     path, kernel = naming.in_order(path, kernel)
-    settings = settings_of(archs, compiler, compile_commands, flags)
-    (path, *_), query = with_sources([path], query, settings)
+    settings = project.settings_of(archs, compiler, compile_commands, flags)
+    (path, *_), query = project.with_sources([path], query, settings)
     product = None
-    run_targets: list[str | None] = [*separate(run_as)] or [None]
-    check_readable_again([path], separate(run_as))
+    run_targets: list[str | None] = [*options.separate(run_as)] or [None]
+    write_report.check_readable_again([path], options.separate(run_as))
     if device is not None:
         if run_targets[1:]:
             raise OptionError(say("device-one-target"))
@@ -148,11 +142,11 @@ def command(
         run_targets = [run_target.name]
     if (grid is not None and product is None) or (product is not None and format != "text"):
         raise OptionError(say("grid-without-device"))
-    project = configuration(select, ignore, severity, config)
+    configured = project.configuration(select, ignore, severity, config)
 
-    problems = Problems()
+    problems = console.Problems()
     query = naming.choosing(path, kernel, query, problems)._replace(one_kernel=True)
-    query = with_project(query, project)
+    query = project.with_project(query, configured)
 
     def is_chosen(candidate: Kernel) -> bool:
         return query.asks_for(candidate.name, candidate.symbol)
@@ -169,18 +163,18 @@ def command(
         item for each in run_targets for item in analyse([path], detailed._replace(run_as=each))
     )
     streams = output is None and format == "text"
-    items = shown(problems.watch(analysed), [path], streams=streams)
+    items = console.shown(problems.watch(analysed), [path], streams=streams)
     items = naming.chosen_when_read(path, kernel, query, items, _kernel)
     if kernel is None:
         every, items = naming.every_name(path, query, items, problems)
         if where is None and len({entry.name for entry in every}) > 1:
-            write(naming.listed(every, path), output)
+            console.write(naming.listed(every, path), output)
             problems.exit()
             return
-    view = view._replace(selection=project.selection)
+    view = view._replace(selection=configured.selection)
     asked_for = {"device": product, "grid": grid, "ir": input_of(path)}
     pieces = OUTPUTS[format](items, view, options=query, tell=problems.print, **asked_for)
-    write(pieces, output, color=view.color)
+    console.write(pieces, output, color=view.color)
     problems.exit()
 
 
@@ -192,15 +186,15 @@ def _show(page: str, view: View, output: str | None) -> None:
     """Show a page. A terminal gets it formatted and in a pager; a pipe or file gets its
     Markdown."""
     if not (view.fold or view.color):
-        write([page], output)
+        console.write([page], output)
         return
     from kernelinfo.render import manual as pages  # rich
 
     text = pages.drawn(page, view)
     if output is None and sys.stdout.isatty():
-        pages.show(harmless(text, color=view.color))
+        pages.show(paint.harmless(text, color=view.color))
     else:
-        write([text], output, color=view.color)
+        console.write([text], output, color=view.color)
 
 
 def _write_manual(folder: str | None) -> None:
@@ -215,7 +209,7 @@ def _write_manual(folder: str | None) -> None:
     from kernelinfo.render.manual import html_pages  # markdown_it
 
     for name, page in html_pages():
-        write([page], os.path.join(folder, name))
+        console.write([page], os.path.join(folder, name))
 
 
 def _rule(name: str) -> str:

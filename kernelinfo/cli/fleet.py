@@ -10,13 +10,8 @@ from typing import Annotated
 import typer
 
 import kernelinfo.fleet as fleet
-from kernelinfo.cli import naming, options
-from kernelinfo.cli.compiling import end_on_signals
-from kernelinfo.cli.console import CLAIM, late, make_view, waiting, write
-from kernelinfo.cli.diff import FAIL_ON, FailOn, fails
+from kernelinfo.cli import compiling, console, diff, naming, options, project
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
-from kernelinfo.cli.options import parse_labels
-from kernelinfo.cli.project import configuration, with_project
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet.history import By, Trend
 from kernelinfo.kernel import counted
@@ -116,14 +111,14 @@ def scan(
     if update and accept_problems is None:
         raise OptionError(say("scan-update"))
     is_added_to = bool(shard and accept_problems and os.path.exists(accept_problems))
-    project = configuration(config=config)
+    configured = project.configuration(config=config)
     request = run_scan.request(
         urls,
         to,
         build,
-        with_project(query, project),
+        project.with_project(query, configured),
         shard=shard,
-        labels=parse_labels(label or ()),
+        labels=options.parse_labels(label or ()),
         accept_problems=None if update and not is_added_to else accept_problems,
         accepts_all=update,
         timeout=timeout,
@@ -131,7 +126,7 @@ def scan(
     if dry_run:
         run_scan.list_work(request)
         return
-    end_on_signals()
+    compiling.end_on_signals()
     done = run_scan.run(request, scheduler, workers, wait=wait, quiet=quiet)
     if update and accept_problems is not None:
         run_scan.accept(accept_problems, request, done)
@@ -148,10 +143,10 @@ def _offered(ctx: typer.Context, incomplete: str) -> naming.Offers:
 
 OUTPUTS: Mapping[str, Renderer] = {
     "text": render_text,
-    "json": late("trend.writers", "render_json"),
-    "csv": late("trend.writers", "render_csv"),
+    "json": console.late("trend.writers", "render_json"),
+    "csv": console.late("trend.writers", "render_csv"),
     "markdown": render_markdown,
-    "html": late("trend.writers", "render_html"),
+    "html": console.late("trend.writers", "render_html"),
 }
 
 
@@ -172,7 +167,7 @@ def trend(
     by: By | None = typer.Option(
         None, help="Sum up all kernels of the first and last build, instead of listing kernels."
     ),
-    fail_on: FailOn | None = FAIL_ON,
+    fail_on: diff.FailOn | None = diff.FAIL_ON,
     target: options.Targets = None,
     member: options.Members = None,
     where: options.Where = None,
@@ -198,8 +193,10 @@ def trend(
       kernelinfo trend fleet --by library
       kernelinfo trend s3://ci/fleet --format html -o trend.html
     """
-    view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
-    with waiting("comparing builds"):
+    view = console.make_view(
+        names=names, color=color, width=width, output=output, top=top, quiet=quiet
+    )
+    with console.waiting("comparing builds"):
         result = fleet.trend(
             dataset,
             builds=builds.split(",") if builds else (),
@@ -211,8 +208,8 @@ def trend(
         )
     for line in result.unmatched:
         complain(say("choice-of-these-builds", dataset=result.dataset, line=line))
-    write(OUTPUTS[format](result, view), output, color=view.color)
-    _exit(result, fails(result.whole, fail_on))
+    console.write(OUTPUTS[format](result, view), output, color=view.color)
+    _exit(result, diff.fails(result.whole, fail_on))
 
 
 def _exit(trend: Trend, fails: bool) -> None:
@@ -231,4 +228,4 @@ def _exit(trend: Trend, fails: bool) -> None:
         first = trend.builds[0].name
         complain(say("trend-first", dataset=trend.dataset, first=first))
     if fails:
-        raise typer.Exit(CLAIM)
+        raise typer.Exit(console.CLAIM)

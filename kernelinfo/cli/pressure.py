@@ -10,11 +10,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from kernelinfo.cli import naming, options
-from kernelinfo.cli.console import Problems, late, make_view, read_with, shown, write
+from kernelinfo.cli import console, naming, options, project
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.naming import choosing, chosen_when_read, in_order
-from kernelinfo.cli.project import settings_of, with_sources
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Kernel
 from kernelinfo.pressure.debug_information import SourceText
@@ -24,15 +21,15 @@ from kernelinfo.render import Renderer
 from kernelinfo.render.pressure import text
 
 _STREAMED = {
-    "jsonl": late("pressure.data", "render_jsonl"),
-    "csv": late("pressure.data", "render_csv"),
+    "jsonl": console.late("pressure.data", "render_jsonl"),
+    "csv": console.late("pressure.data", "render_csv"),
 }
 """Outputs that write each kernel when it is measured."""
 OUTPUTS: Mapping[str, Renderer] = {
     "text": text.render,
-    "json": late("pressure.data", "render_json"),
+    "json": console.late("pressure.data", "render_json"),
     **_STREAMED,
-    "html": late("pressure.html"),
+    "html": console.late("pressure.html"),
 }
 
 
@@ -99,14 +96,14 @@ def command(
       kernelinfo pressure kernels.s --source --format html -o pressure.html
       kernelinfo pressure kernels.s 'v*' --format json -o vgprbound.json
     """
-    path, kernel = in_order(path, kernel)
+    path, kernel = naming.in_order(path, kernel)
     query = options.choice(kernels, exclude, target, member, where, bound, deep=deep)
     query = options.with_launch(query, workgroup_size, no_trap=no_trap_handler)
-    settings = settings_of(archs, compiler, compile_commands, flags)
-    (path, *_), query = with_sources([path], query, settings)
-    view = make_view(names=names, color=color, width=width, output=output, top=top)
+    settings = project.settings_of(archs, compiler, compile_commands, flags)
+    (path, *_), query = project.with_sources([path], query, settings)
+    view = console.make_view(names=names, color=color, width=width, output=output, top=top)
     view = view._replace(whole=kernel is not None, register_class=register_class)
-    problems = Problems()
+    problems = console.Problems()
     asks_source = source or source_root is not None
     is_page = format == "html"
     look = Look(
@@ -122,18 +119,18 @@ def command(
         if format not in ("text", "html") or (format == "text" and kernel is None):
             raise OptionError(say("source-of-pressure"))
         view = view._replace(source=SourceText(source_root, [path]))
-    query = choosing(path, kernel, query, problems)
-    items = shown(
+    query = naming.choosing(path, kernel, query, problems)
+    items = console.shown(
         problems.watch(measure(path, query, look, jobs)),
         [path],
-        lambda item: read_with(item.result if isinstance(item, Measured) else item),
+        lambda item: console.read_with(item.result if isinstance(item, Measured) else item),
         streams=output is None and (format in _STREAMED or view.whole),
     )
-    items = chosen_when_read(path, kernel, query, items, _kernel)
+    items = naming.chosen_when_read(path, kernel, query, items, _kernel)
     before = [*_to_the_first_kernel(items)]
     if format == "json" or (before and isinstance(before[-1], Measured)):
         pieces = OUTPUTS[format](chain(before, items), view)
-        write(pieces, output, color=view.color)
+        console.write(pieces, output, color=view.color)
     problems.exit()
 
 

@@ -11,21 +11,19 @@ from typing import Annotated
 import typer
 
 from kernelinfo import __version__
-from kernelinfo.cli import options
-from kernelinfo.cli.console import make_view, write
+from kernelinfo.cli import console, options
 from kernelinfo.cli.messages import say
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.hardware import targets
 from kernelinfo.model import calculator
 from kernelinfo.model import vectors as test_vectors
 from kernelinfo.opening import only_below
+from kernelinfo.render import json, tables
 from kernelinfo.render.hardware import render_constants, render_limits, render_targets, rules_table
-from kernelinfo.render.json import as_json
-from kernelinfo.render.tables import WRITERS, json_lines, of_records
 
 ARCH_SCHEMA = "kernelinfo/arch/1"
 LIMITS_SCHEMA = "kernelinfo/limits/1"
-_OF_RULES = {format: WRITERS[format] for format in ("text", "json")}
+_OF_RULES = {format: tables.WRITERS[format] for format in ("text", "json")}
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -33,7 +31,7 @@ def arch(
     *,
     gfx: options.NamedTarget = None,
     arch: options.SameTarget = None,
-    format: Annotated[str, options.format_option(WRITERS)] = "text",
+    format: Annotated[str, options.format_option(tables.WRITERS)] = "text",
     output: options.Output = None,
     color: options.Color = "auto",
     width: options.Width = None,
@@ -48,13 +46,13 @@ def arch(
       kernelinfo arch MI300X
       kernelinfo arch gfx1100 --format json
     """
-    view = make_view(color=color, width=width, output=output)
+    view = console.make_view(color=color, width=width, output=output)
     gfx = options.one_target(gfx, arch)
     names = targets.known() if gfx is None else (gfx,)
     hardware = [targets.find(name) for name in names]
     text = render_targets(hardware, view) if gfx is None else render_constants(hardware[0], view)
-    table = of_records([*map(as_json, hardware)], ARCH_SCHEMA, "targets", text=text)
-    write(WRITERS[format](table, view), output, color=view.color)
+    table = tables.of_records([*map(json.as_json, hardware)], ARCH_SCHEMA, "targets", text=text)
+    console.write(tables.WRITERS[format](table, view), output, color=view.color)
 
 
 def limits(
@@ -73,7 +71,7 @@ def limits(
     cu_mode: options.CuMode = False,
     dynamic_vgpr_block: options.DynamicVgprBlock = 0,
     no_trap_handler: options.NoTrapHandler = False,
-    format: Annotated[str, options.format_option(WRITERS)] = "text",
+    format: Annotated[str, options.format_option(tables.WRITERS)] = "text",
     output: options.Output = None,
     color: options.Color = "auto",
     width: options.Width = None,
@@ -89,7 +87,7 @@ def limits(
       kernelinfo limits gfx1100 --wave 64 --cu-mode
       kernelinfo limits gfx1201 --format csv
     """
-    view = make_view(color=color, width=width, output=output)
+    view = console.make_view(color=color, width=width, output=output)
     if (name := options.one_target(gfx, arch)) is None:
         raise OptionError(say("limits-without-target"))
     target = calculator.arch(name)
@@ -103,8 +101,8 @@ def limits(
     about = f"{name} ({target.target.family}), workgroups of {workgroup_size}"
     text = render_limits(rungs, f"{about}: the most for each step", view)
     records = [rung._asdict() for rung in rungs]
-    table = of_records(records, LIMITS_SCHEMA, "steps", {"target": target.target.name}, text)
-    write(WRITERS[format](table, view), output, color=view.color)
+    table = tables.of_records(records, LIMITS_SCHEMA, "steps", {"target": target.target.name}, text)
+    console.write(tables.WRITERS[format](table, view), output, color=view.color)
 
 
 def rules(
@@ -120,8 +118,8 @@ def rules(
       kernelinfo rules --format json
       kernelinfo explain KI302                        # one rule in full
     """
-    view = make_view(width=width, output=output)
-    write(_OF_RULES[format](rules_table(view), view), output, color=view.color)
+    view = console.make_view(width=width, output=output)
+    console.write(_OF_RULES[format](rules_table(view), view), output, color=view.color)
 
 
 def vectors(*, output: options.Output = None) -> None:
@@ -140,7 +138,9 @@ def vectors(*, output: options.Output = None) -> None:
         "kernelinfo": __version__,
         "license": test_vectors.LICENSE,
     }
-    write(json_lines(chain([about], test_vectors.hardware(), test_vectors.vectors())), output)
+    console.write(
+        tables.json_lines(chain([about], test_vectors.hardware(), test_vectors.vectors())), output
+    )
 
 
 def cmake_dir(*, output: options.Output = None) -> None:
@@ -152,7 +152,7 @@ def cmake_dir(*, output: options.Output = None) -> None:
       cmake -S . -B build -Dkernelinfo_DIR="$(kernelinfo cmake-dir)"
       kernelinfo explain build                        # what it is for
     """
-    write([os.path.join(_PACKAGE, "cmake") + "\n"], output)
+    console.write([os.path.join(_PACKAGE, "cmake") + "\n"], output)
 
 
 def mcp(

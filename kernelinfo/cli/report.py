@@ -14,11 +14,8 @@ import typer
 
 from kernelinfo.analysis import contents
 from kernelinfo.atomic_write import atomic_write
-from kernelinfo.cli import naming, options
-from kernelinfo.cli.console import Problems, make_view, shown, write
+from kernelinfo.cli import console, naming, options, project
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.options import separate
-from kernelinfo.cli.project import configuration, settings_of, with_project, with_sources
 from kernelinfo.cli.write_report import OUTPUTS, ROWS, write_report
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Kernel, counted
@@ -31,10 +28,8 @@ from kernelinfo.pressure import with_instructions
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.facts import Module
 from kernelinfo.reading.target_id import named_target_id, target_id
-from kernelinfo.render import View
+from kernelinfo.render import View, matrix, rows
 from kernelinfo.render.bytes import BYTES_BY, render_bytes
-from kernelinfo.render.matrix import render_matrix
-from kernelinfo.render.rows import BY, CountedBy, render_columns, render_counts
 
 _RESOURCES = "|".join(RESOURCES)
 ByKey = TypeVar("ByKey", bound=str)
@@ -51,7 +46,7 @@ def _resource(name: str) -> Resource:
 def _keys(text: str) -> tuple[str, ...]:
     """The one or two keys of a comma-separated list."""
     keys = tuple(name.strip() for name in text.split(","))
-    return _among(keys, (*BY, "family"))
+    return _among(keys, (*rows.BY, "family"))
 
 
 def _among(keys: tuple[str, ...], offered: tuple[ByKey, ...]) -> tuple[ByKey, ...]:
@@ -123,7 +118,7 @@ def command(
         None,
         metavar="KEY[,KEY]",
         parser=_keys,
-        autocompletion=lambda: [*BY, "family"],
+        autocompletion=lambda: [*rows.BY, "family"],
         help="Count kernels, spills, scratch, lost waves and code by library, member, target, "
         "file, limiter or waves; by two of them, such as library,target, as a matrix. With "
         "--bytes also by family, the names without arguments.",
@@ -186,7 +181,7 @@ def command(
         }  # fmt: skip
         if given_too := next((option for option, given in excluded.items() if given), None):
             raise OptionError(say("bytes-excludes", option=given_too))
-    by = _among(by or (), BYTES_BY if owned_bytes else BY)
+    by = _among(by or (), BYTES_BY if owned_bytes else rows.BY)
     if devices and (not by or by[1:] != ("target",)):
         raise OptionError(say("devices-without-targets"))
     query = options.choice(
@@ -195,13 +190,15 @@ def command(
     query = options.with_launch(query, workgroup_size, dynamic_lds, no_trap=no_trap_handler)
     if instructions:
         query = with_instructions(query)
-    settings = settings_of(archs, compiler, compile_commands, flags)
-    paths, query = with_sources(paths, query, settings, quiet=quiet)
-    project = configuration(select=select, ignore=ignore, severity=severity, config=config)
-    view = make_view(
+    settings = project.settings_of(archs, compiler, compile_commands, flags)
+    paths, query = project.with_sources(paths, query, settings, quiet=quiet)
+    configured = project.configuration(
+        select=select, ignore=ignore, severity=severity, config=config
+    )
+    view = console.make_view(
         names=names, color=color, width=width, output=output, top=top, group=group, quiet=quiet
     )
-    query = with_project(query, project)._replace(
+    query = project.with_project(query, configured)._replace(
         locate=_every if source_lines else None,
         arguments=_every if arguments else None,
         limited_by=tuple(limited_by or ()),
@@ -210,9 +207,9 @@ def command(
         spirv=bool(by),
     )
     if owned_bytes:
-        problems = Problems(verbose=verbose)
-        parts = problems.watch(shown(contents.own_bytes(paths, query), paths))
-        write(render_bytes(parts, by, format, view), output, color=view.color)
+        problems = console.Problems(verbose=verbose)
+        parts = problems.watch(console.shown(contents.own_bytes(paths, query), paths))
+        console.write(render_bytes(parts, by, format, view), output, color=view.color)
         problems.exit()
         return
     reads = [name for column in (*(columns or ()), *(sort or ())) for name in column.reads]
@@ -222,11 +219,11 @@ def command(
         raise OptionError(say("instructions-of-report"))
     view = view._replace(instructions=instructions, is_sorted=sort is not None, also=sort or ())
     answer = _answer(by, dict(devices or ()), columns or (), format, view)
-    problems = Problems(verbose=verbose)
+    problems = console.Problems(verbose=verbose)
     if source or source_root is not None:
         if format != "html" or answer:
             raise OptionError(say("source-of-report"))
-        page = view._replace(selection=project.selection)
+        page = view._replace(selection=configured.selection)
         from kernelinfo.render.pressure.html import with_source  # jinja2
 
         answer = with_source(page, source_root, paths, query, problems.print)
@@ -241,12 +238,12 @@ def command(
         verbose=verbose,
         arrange=partial(sorted_by, by=sort) if sort else None,
         answer=answer,
-        run_as=separate(run_as),
+        run_as=options.separate(run_as),
     )
 
 
 def _answer(
-    by: tuple[CountedBy, ...],
+    by: tuple[rows.CountedBy, ...],
     devices: Mapping[str, str],
     columns: Sequence[NamedColumn],
     format: str,
@@ -256,11 +253,11 @@ def _answer(
     match by:
         case (row, column):
             pair = row, column
-            return partial(render_matrix, by=pair, devices=devices, format=format, view=view)
+            return partial(matrix.render_matrix, by=pair, devices=devices, format=format, view=view)
         case (key,):
-            return partial(render_counts, by=key, format=format, view=view)
+            return partial(rows.render_counts, by=key, format=format, view=view)
     if columns:
-        return partial(render_columns, columns=columns, format=format, view=view)
+        return partial(rows.render_columns, columns=columns, format=format, view=view)
     return None
 
 
@@ -298,9 +295,9 @@ def extract(
       kernelinfo extract libapp.so -o objects-of-first -k 'first*'
     """
     query = options.choice(kernels, exclude, target, member, where, bound, deep=deep)
-    problems = Problems()
-    code_objects = shown(contents.extract(paths, query), paths, streams=True)
-    write(problems.reported(_written(code_objects, output, force)), None)
+    problems = console.Problems()
+    code_objects = console.shown(contents.extract(paths, query), paths, streams=True)
+    console.write(problems.reported(_written(code_objects, output, force)), None)
     problems.exit()
 
 

@@ -20,8 +20,7 @@ from kernelinfo.fleet.listing import ScanTask
 from kernelinfo.fleet.scanning import Plan, Scanned
 from kernelinfo.fleet.worker import ScanRequest
 from kernelinfo.kernel import counted
-from kernelinfo.render import View, rows
-from kernelinfo.render.paint import painted, table_lines
+from kernelinfo.render import View, paint, rows
 
 _SHOWN = 20  # most problems printed; the dataset has all
 
@@ -63,7 +62,7 @@ def list_work(request: ScanRequest) -> None:
     rows = [("read" if f in to_read else "done", f"{f.size}", f.address) for f in work.files]
     counts = f"{counted(len(to_read), 'file')} of {len(rows)} to read"
     size = sum(file.size for file in to_read)
-    table = painted(table_lines([("", "bytes", "file"), *rows], "", View()), View())
+    table = paint.painted(paint.table_lines([("", "bytes", "file"), *rows], "", View()), View())
     write([*table, f"\n {counts}, {counted(size, 'byte')}\n"], None)
 
 

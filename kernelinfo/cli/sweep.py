@@ -16,12 +16,8 @@ import typer
 
 from kernelinfo.analysis.inputs import place, unmatched
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import naming, options
-from kernelinfo.cli.compiling import compile_twice_now, end_on_signals
-from kernelinfo.cli.console import bar, late, make_view, write
+from kernelinfo.cli import compiling, console, naming, options, project
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
-from kernelinfo.cli.naming import names_in
-from kernelinfo.cli.project import settings_of, sources_to_compile, without_sources
 from kernelinfo.compile import IR_SUFFIXES, Settings
 from kernelinfo.compile.ir import Input, definitions, read_input
 from kernelinfo.compile.processes import Processes
@@ -59,14 +55,14 @@ def _offered(ctx: typer.Context, incomplete: str) -> naming.Offers:
             symbols = [kernel.symbol for kernel in definitions(ir.data.decode("latin-1"))]
             entries += [(demangle(symbol), symbol, None) for symbol in symbols]
             if not symbols and os.path.exists(ir.assembly):
-                entries += names_in([ir.assembly], ())
+                entries += naming.names_in([ir.assembly], ())
     return naming.named(entries, incomplete)
 
 
 OUTPUTS: Mapping[str, Renderer] = {
     "text": render_text,
-    "json": late("sweep", "render_json"),
-    "csv": late("sweep", "render_csv"),
+    "json": console.late("sweep", "render_json"),
+    "csv": console.late("sweep", "render_csv"),
     "markdown": render_markdown,
 }
 
@@ -147,8 +143,8 @@ def command(
     """
     query = options.choice(kernels, exclude, None, None, where)
     query = options.with_launch(query, workgroup_size, dynamic_lds, no_trap=no_trap_handler)
-    view = make_view(names=names, color=color, width=width, output=output)
-    settings = settings_of(archs, compiler, compile_commands, flags)
+    view = console.make_view(names=names, color=color, width=width, output=output)
+    settings = project.settings_of(archs, compiler, compile_commands, flags)
     _check(settings.targets)
     strategies = strategy.split(",") if strategy else ()
     sizes = _numbers("--waves", waves), _numbers("--launch-bounds", launch_bounds)
@@ -160,11 +156,11 @@ def command(
         is_of_one = names_kernels(request, query)
         inputs, compiler = _compiled(sources, settings, problems, is_of_one=is_of_one), None
     else:
-        query = without_sources(files, query, settings._replace(compiler=None))
+        query = project.without_sources(files, query, settings._replace(compiler=None))
         inputs = _read(files, problems)
     sweeps = _sweeps(inputs, problems, request, query, compiler, timeout, jobs)
     if sweeps:
-        write(OUTPUTS[format](sweeps, view), output, color=view.color)
+        console.write(OUTPUTS[format](sweeps, view), output, color=view.color)
     for message in _unmatched(sweeps, query):
         complain(f"{place(files)}: {message}")
     for swept in sweeps:
@@ -207,14 +203,14 @@ def _sources(files: Sequence[str], settings: Settings) -> list[str] | None:
     """The sources to compile; None if a file is IR or not a source."""
     if any(file.endswith(IR_SUFFIXES) for file in files):
         return None
-    return sources_to_compile(files, settings)
+    return project.sources_to_compile(files, settings)
 
 
 def _compiled(
     sources: Sequence[str], settings: Settings, problems: list[str], *, is_of_one: bool
 ) -> Iterator[Input]:
     """The IR of the sources. Errors go to `problems`."""
-    for compiled, ir in compile_twice_now(sources, settings, is_of_one=is_of_one):
+    for compiled, ir in compiling.compile_twice_now(sources, settings, is_of_one=is_of_one):
         if compiled.error:
             problems.append(compiled.error)
         elif ir:
@@ -244,11 +240,11 @@ def _sweeps(
     It is not a problem if only some of the files lack the kernel.
     """
 
-    end_on_signals()
+    compiling.end_on_signals()
     sweeps: list[Sweep] = []
     without: list[str] = []
     with (
-        bar(lambda bars: bars.of_items("variants")) as update,
+        console.bar(lambda bars: bars.of_items("variants")) as update,
         ThreadPoolExecutor((jobs or os.cpu_count() or 1) + 1) as pool,
         Processes(timeout, option="--timeout") as processes,
     ):

@@ -13,25 +13,13 @@ from typing import Annotated
 import typer
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import options
-from kernelinfo.cli.compiling import end_on_signals, tell_left_out
-from kernelinfo.cli.console import make_view
+from kernelinfo.cli import compiling, console, options, project, screen
 from kernelinfo.cli.messages import CANNOT_ANSWER, say
-from kernelinfo.cli.project import (
-    configuration,
-    refuse_missing_sources,
-    settings_of,
-    sources_to_compile,
-    with_project,
-    without_sources,
-)
-from kernelinfo.cli.screen import whole_screen
 from kernelinfo.compile import Settings
 from kernelinfo.errors import OptionError
 from kernelinfo.pressure import with_instructions
 from kernelinfo.reading.containers.files import STANDARD_INPUT
-from kernelinfo.render import Renderer, View
-from kernelinfo.render.paint import harmless, without_hashes
+from kernelinfo.render import Renderer, View, paint
 from kernelinfo.render.watch import details, on_screen, render_jsonl, rows
 from kernelinfo.watch import Watch, WatchedCommand, WatchedOutputs, events
 from kernelinfo.watch.looks import Event, WatchLook, with_peaks
@@ -100,14 +88,16 @@ def command(
         kernels, exclude, target, member, where, bound, deep=deep, all_copies=all_copies
     )
     query = options.with_launch(query, workgroup_size, dynamic_lds, no_trap=no_trap_handler)
-    project = configuration(select=select, ignore=ignore, severity=severity, config=config)
-    query = with_project(query, project)._replace(instructions=False)
+    configured = project.configuration(
+        select=select, ignore=ignore, severity=severity, config=config
+    )
+    query = project.with_project(query, configured)._replace(instructions=False)
     if instructions:
         query = with_instructions(query)
-    view = make_view(names=names, color=color, width=width, top=top)
-    settings = settings_of(archs, compiler, compile_commands, flags)
+    view = console.make_view(names=names, color=color, width=width, top=top)
+    settings = project.settings_of(archs, compiler, compile_commands, flags)
     watch = _watch_of(paths, run, settings, query)
-    end_on_signals()
+    compiling.end_on_signals()
     try:
         code = _watch(watch, view, format, once=once, folds=width is not None)
     except SystemExit as end:
@@ -123,14 +113,14 @@ def _watch_of(paths: list[str], run: str | None, settings: Settings, query: Opti
     Raises `OptionError` for sources with `--run`, without a target, or that are not there."""
     if STANDARD_INPUT in paths:
         raise OptionError(say("watch-stdin"))
-    sources = sources_to_compile(paths, settings)
+    sources = project.sources_to_compile(paths, settings)
     if sources is None:
-        refuse_missing_sources(paths)
-        query = without_sources(paths, query, settings)
+        project.refuse_missing_sources(paths)
+        query = project.without_sources(paths, query, settings)
         return WatchedCommand(run, paths, query) if run else WatchedOutputs(paths, query)
     if run:
         raise OptionError(say("watch-source-and-run", source=sources[0]))
-    tell_left_out(sources, settings)
+    compiling.tell_left_out(sources, settings)
     return WatchedSources(sources, settings, query)
 
 
@@ -167,13 +157,13 @@ def _print(pieces: Iterable[str], view: View) -> None:
     """Write and flush the text. Raises `BrokenPipeError` if the reader has gone."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
-    sys.stdout.write(without_hashes(harmless("".join(pieces), color=view.color)))
+    sys.stdout.write(paint.without_hashes(paint.harmless("".join(pieces), color=view.color)))
     sys.stdout.flush()
 
 
 def _draw(stream: Iterator[Event | None], watch: Watch, view: View) -> None:
     """Draw the last good look in place. If a command has failed since, its message is above it."""
-    with whole_screen() as draw:
+    with screen.whole_screen() as draw:
         lines: Callable[[int, int], list[str]] | None = None
         good: WatchLook | None = None
         failed: WatchLook | None = None

@@ -11,11 +11,8 @@ from kernelinfo.kernel import grouped
 from kernelinfo.kernel.names import base_name, demangle
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.reading.code_object.extents import Owner
-from kernelinfo.render import View
-from kernelinfo.render.matrix import FORMATS, table_page
+from kernelinfo.render import View, matrix, paint, tables
 from kernelinfo.render.messages import say
-from kernelinfo.render.paint import fitted, painted, printable, within
-from kernelinfo.render.tables import WRITERS, Table, kernel_table, plain
 
 BytesBy = Literal["library", "member", "target", "file", "family"]
 BYTES_BY: tuple[BytesBy, ...] = get_args(BytesBy)
@@ -52,8 +49,10 @@ def render_bytes(
     """The bytes by up to two keys and their owners in a format.
 
     Raises `OptionError` for a format without tables."""
-    if format not in FORMATS:
-        raise OptionError(say("format-without-bytes", format=format, names=", ".join(FORMATS)))
+    if format not in matrix.FORMATS:
+        raise OptionError(
+            say("format-without-bytes", format=format, names=", ".join(matrix.FORMATS))
+        )
     parts = _sum_up(items, by)
     if format in ("json", "jsonl", "csv"):
         rows = [
@@ -61,8 +60,10 @@ def render_bytes(
             for names, owners in sorted(parts.items())
             for owner in sorted(owners, key=_OWNERS.index)
         ]
-        table = Table((*by, "owner", *ByteSums._fields), rows, SCHEMA, "bytes", {"by": list(by)})
-        yield from WRITERS[format](table, view)
+        table = tables.Table(
+            (*by, "owner", *ByteSums._fields), rows, SCHEMA, "bytes", {"by": list(by)}
+        )
+        yield from tables.WRITERS[format](table, view)
         return
     top = 0 if format == "markdown" else view.top
     if not parts:
@@ -78,9 +79,11 @@ def render_bytes(
     if not any(line[-1] for line in lines[1:]):  # no code is equal
         lines = [line[:-1] for line in lines]
     if format == "html":
-        yield from table_page(_TITLE, lines, _legend(lines), has_total=True)
+        yield from matrix.table_page(_TITLE, lines, _legend(lines), has_total=True)
     elif format == "markdown":
-        yield from kernel_table([*map(plain, lines[0])], [[*map(plain, row)] for row in lines[1:]])
+        yield from tables.kernel_table(
+            [*map(tables.plain, lines[0])], [[*map(tables.plain, row)] for row in lines[1:]]
+        )
     else:
         yield from _text(lines, view)
 
@@ -175,7 +178,7 @@ def _matrix_lines(parts: OwnedParts, by: tuple[BytesBy, ...], top: int) -> list[
         cells = {name: of_pairs.get((*name, second), ByteSums()).bytes for name in of_first}
         columns.append(_column(rows, cells, whole.bytes))
     columns.append(_sizes([sums.equal_bytes for _, sums in rows]))
-    names = [printable(name or _CONTAINERS) for (name,), _ in seconds]
+    names = [paint.printable(name or _CONTAINERS) for (name,), _ in seconds]
     return [[by[0], "bytes", *names, "equal"], *_labelled(rows, columns)]
 
 
@@ -201,7 +204,7 @@ def _column(
 
 
 def _labelled(rows: Sequence[NamedSums], columns: Sequence[Sequence[str]]) -> list[list[str]]:
-    names = [printable(name or _CONTAINERS) for (name, *_), _ in rows]
+    names = [paint.printable(name or _CONTAINERS) for (name, *_), _ in rows]
     return [[name, *cells] for name, cells in zip(names, zip(*columns, strict=True), strict=True)]
 
 
@@ -215,7 +218,7 @@ def _numbers(rows: Sequence[NamedSums]) -> list[list[str]]:
     equal = _sizes([sums.equal_bytes for _, sums in rows])
     whole = sum(max(sums.bytes, 0) for _, sums in rows[:-1]) or 1
     shares = [f"{100 * sums.bytes / whole:.1f} %".replace("-", "−") for _, sums in rows]
-    names = [printable(names[0]) for names, _ in rows]
+    names = [paint.printable(names[0]) for names, _ in rows]
     return [list(row) for row in zip(names, sizes, shares, equal, strict=True)]
 
 
@@ -237,11 +240,11 @@ def _size(count: int, unit: int, name: str) -> str:
 def _text(lines: Sequence[Sequence[str]], view: View) -> Iterator[str]:
     """Tables with as many columns as fit, then what their cells mean."""
     names, *numbers = zip(*lines, strict=True)
-    for number, table in enumerate(within(view.width, [names], numbers)):
+    for number, table in enumerate(paint.within(view.width, [names], numbers)):
         yield "\n" * bool(number)
-        yield from painted(([(line, "")] for line in table), view)
+        yield from paint.painted(([(line, "")] for line in table), view)
     if not view.quiet:
-        yield from painted(fitted([(f" {_legend(lines)}", "dim")], view, 1), view)
+        yield from paint.painted(paint.fitted([(f" {_legend(lines)}", "dim")], view, 1), view)
 
 
 def _legend(lines: Sequence[Sequence[str]]) -> str:

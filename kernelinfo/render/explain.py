@@ -14,7 +14,6 @@ from kernelinfo.model.limits import RESOURCES, Limit, limits
 from kernelinfo.reading.facts import SOURCES, Fact
 from kernelinfo.render import View, notes, paint
 from kernelinfo.render.names import heading, name_of, printable
-from kernelinfo.render.notes import Notes
 from kernelinfo.render.table import SEVERITY_STYLES, in_words, next_step
 
 _COLUMNS = ("resource", "used", "allocated", "out of", "allows", "slack")
@@ -31,8 +30,8 @@ def render_kernel(
     view: View,
     device: Device | None,
     grid: int | None,
-    pressure: Notes,
-    further: Notes,
+    pressure: notes.Notes,
+    further: notes.Notes,
     texts: KnownTexts,
     code: list[str],
 ) -> Iterator[str]:
@@ -109,7 +108,7 @@ def _hanging(lines: Iterable[list[paint.Span]], width: int) -> Iterator[list[pai
 
 
 def render_numbers(
-    target: Target, occupancy: Occupancy, view: View, further: Notes
+    target: Target, occupancy: Occupancy, view: View, further: notes.Notes
 ) -> Iterator[str]:
     """Lines that explain the occupancy of given numbers, without a kernel."""
     lines = [*_working(target, occupancy), *_noted(further), *_footnote(occupancy)]
@@ -310,7 +309,7 @@ def _footnote(occupancy: Occupancy | None, *, whole: bool = True) -> list[list[p
     return [[(" ¹ ", "dim"), (text, "dim")]]
 
 
-def _noted(lines: Notes) -> list[list[paint.Span]]:
+def _noted(lines: notes.Notes) -> list[list[paint.Span]]:
     return [_labelled(*line) for line in lines]
 
 

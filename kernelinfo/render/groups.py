@@ -9,17 +9,15 @@ from math import ceil, floor
 from kernelinfo.kernel import Result, grouped
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading.target_id import target_id
-from kernelinfo.render import View
+from kernelinfo.render import View, paint, table
 from kernelinfo.render.names import several
-from kernelinfo.render.paint import Span, fitted, left, right, size
-from kernelinfo.render.table import Label, TableRow, severity, target_of, values_of
 
 Group = list[Result]  # one kernel on all its targets
 
 
 def grouped_rows(
     results: Iterable[Result], view: View, *, worst_first: bool
-) -> tuple[list[TableRow], list[Result]]:
+) -> tuple[list[table.TableRow], list[Result]]:
     """(rows, their results) of the first groups, until `view.top` rows are reached. Results of a
     group that differ only in their target share a row."""
     by_symbol: dict[str, Group] = {}
@@ -27,41 +25,43 @@ def grouped_rows(
         by_symbol.setdefault(result.kernel.symbol, []).append(result)
     groups = [*by_symbol.values()]
     if worst_first:
-        groups.sort(key=lambda group: min(map(severity, group)))
-    rows: list[TableRow] = []
+        groups.sort(key=lambda group: min(map(table.severity, group)))
+    rows: list[table.TableRow] = []
     shown: list[Result] = []
     for group in groups:
         if view.top and len(rows) >= view.top:
             break
         equal: dict[tuple[str | int | None, ...], Group] = {}
-        for result in sorted(group, key=severity):
-            equal.setdefault(values_of(result), []).append(result)
+        for result in sorted(group, key=table.severity):
+            equal.setdefault(table.values_of(result), []).append(result)
         rows += equal.values()
         shown += group
     return rows, shown
 
 
-def folded_rows(results: Iterable[Result]) -> list[TableRow]:
+def folded_rows(results: Iterable[Result]) -> list[table.TableRow]:
     """Rows in the order of the results. Results with the same symbol and target share one row if
     they look equal."""
     equal: dict[tuple[str | int | None, ...], Group] = {}
     for result in results:
-        shown = (result.kernel.symbol, _id(result), *values_of(result))
+        shown = (result.kernel.symbol, _id(result), *table.values_of(result))
         equal.setdefault(shown, []).append(result)
     return [*equal.values()]
 
 
-def targets_of(rows: Sequence[TableRow], results: Iterable[Result], view: View) -> Iterator[str]:
+def targets_of(
+    rows: Sequence[table.TableRow], results: Iterable[Result], view: View
+) -> Iterator[str]:
     """The targets of each row. They have features where the kernel has, among all `results`,
     another row that differs only in them."""
     ids: dict[str, dict[str, set[str]]] = {row[0].kernel.symbol: {} for row in rows}
     for result in results:
         if (of_kernel := ids.get(result.kernel.symbol)) is not None:
-            of_kernel.setdefault(target_of(result.kernel), set()).add(_id(result))
+            of_kernel.setdefault(table.target_of(result.kernel), set()).add(_id(result))
     for row in rows:
         of_kernel, row_ids = ids[row[0].kernel.symbol], {_id(result) for result in row}
         names: list[str] = []
-        for processor in dict.fromkeys(target_of(result.kernel) for result in row):
+        for processor in dict.fromkeys(table.target_of(result.kernel) for result in row):
             every = of_kernel[processor]
             names += [processor] if every <= row_ids else sorted(every & row_ids)
         yield joined(sorted(names, key=lambda name: (len(name), name)), view.width // 5)
@@ -87,7 +87,9 @@ _SPILLERS = 3  # kernels named
 _NO_LIMIT = "cannot run"
 
 
-def summary(results: Sequence[Result], label: Label, view: View) -> Iterator[list[Span]]:
+def summary(
+    results: Sequence[Result], label: table.Label, view: View
+) -> Iterator[list[paint.Span]]:
     """Lines with one column per target, as many as fit, then the kernels that spill most."""
     by_target: dict[str, list[Result]] = {}
     for result in results:
@@ -100,7 +102,7 @@ def summary(results: Sequence[Result], label: Label, view: View) -> Iterator[lis
     yield from _spillers(results, label, view)
 
 
-def _columns(by_target: dict[str, list[Result]]) -> Iterator[list[Span]]:
+def _columns(by_target: dict[str, list[Result]]) -> Iterator[list[paint.Span]]:
     groups = list(by_target.values())
     kernels = [len(results) for results in groups]
     yield from _row("waves/SIMD", by_target, "bold")
@@ -126,7 +128,7 @@ def _columns(by_target: dict[str, list[Result]]) -> Iterator[list[Span]]:
         )
         yield from _numbers("VGPRs to", map(grouped, vgprs))
         yield from _numbers("SGPRs to", map(grouped, sgprs))
-        yield from _numbers("scratch to", map(size, scratch))
+        yield from _numbers("scratch to", map(paint.size, scratch))
 
 
 def _waves(result: Result) -> int:
@@ -140,26 +142,28 @@ def _limiters(result: Result) -> list[str]:
     return [RESOURCES[name] for name in result.occupancy.limiters]
 
 
-def _bars(label: str, counts: list[int], kernels: list[int]) -> Iterator[list[Span]]:
+def _bars(label: str, counts: list[int], kernels: list[int]) -> Iterator[list[paint.Span]]:
     """A bar and a number for each target."""
     bars = ["■" * ceil(_BAR * count / all) for count, all in zip(counts, kernels, strict=True)]
-    numbers = [right(grouped(count), _NUMBER) if count else "" for count in counts]
-    texts = [f"{left(bar, _BAR)} {text}" for bar, text in zip(bars, numbers, strict=True)]
+    numbers = [paint.right(grouped(count), _NUMBER) if count else "" for count in counts]
+    texts = [f"{paint.left(bar, _BAR)} {text}" for bar, text in zip(bars, numbers, strict=True)]
     return _row(label, texts)
 
 
-def _numbers(label: str, texts: Iterable[str]) -> Iterator[list[Span]]:
-    return _row(label, ["" if text == "0" else right(text, _CELL) for text in texts])
+def _numbers(label: str, texts: Iterable[str]) -> Iterator[list[paint.Span]]:
+    return _row(label, ["" if text == "0" else paint.right(text, _CELL) for text in texts])
 
 
-def _row(label: str, texts: Iterable[str], style: str = "") -> Iterator[list[Span]]:
+def _row(label: str, texts: Iterable[str], style: str = "") -> Iterator[list[paint.Span]]:
     """A line with one cell per target; no line if all cells are blank."""
-    cells = "".join(" " * _GAP + left(text, _CELL) for text in texts)
+    cells = "".join(" " * _GAP + paint.left(text, _CELL) for text in texts)
     if not cells.isspace():
-        yield [(f" {right(label, _LABEL)}{cells}", style)]
+        yield [(f" {paint.right(label, _LABEL)}{cells}", style)]
 
 
-def _spillers(results: Sequence[Result], label: Label, view: View) -> Iterator[list[Span]]:
+def _spillers(
+    results: Sequence[Result], label: table.Label, view: View
+) -> Iterator[list[paint.Span]]:
     """Lines with the kernels that spill most, each once."""
     spilling = [result for result in results if result.kernel.spilled_registers]
     worst: dict[str, Result] = {}
@@ -167,7 +171,7 @@ def _spillers(results: Sequence[Result], label: Label, view: View) -> Iterator[l
         worst.setdefault(result.kernel.name, result)
     for result in [*worst.values()][:_SPILLERS]:
         text = f"{_amounts(result)}: {label(result)}"
-        yield from fitted([(" spills most ", "bold"), (text, "")], view, 3)
+        yield from paint.fitted([(" spills most ", "bold"), (text, "")], view, 3)
     if worst:
         yield []
 
@@ -182,5 +186,5 @@ def _spilled(result: Result) -> tuple[int, int, int]:
 def _amounts(result: Result) -> str:
     vgprs, scratch, sgprs = _spilled(result)
     parts = [f"{vgprs} VGPRs" if vgprs else "", f"{sgprs} SGPRs" if sgprs else ""]
-    parts.append(f"{size(scratch)} of scratch" if scratch else "")
+    parts.append(f"{paint.size(scratch)} of scratch" if scratch else "")
     return ", ".join(filter(None, parts))

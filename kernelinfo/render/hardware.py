@@ -12,9 +12,8 @@ from kernelinfo.hardware.targets import Target
 from kernelinfo.model.calculator import Rung
 from kernelinfo.model.curves import CurvePoint, CurveVariable, stretches
 from kernelinfo.model.limits import RESOURCES, Demand, Launch, Resource
-from kernelinfo.render import View, paint
+from kernelinfo.render import View, paint, tables
 from kernelinfo.render.json import picked
-from kernelinfo.render.tables import Table, of_records
 from kernelinfo.rules import Rule, every_rule
 
 _NAMES: dict[CurveVariable, tuple[str, str]] = {
@@ -222,10 +221,10 @@ def render_rules(view: View) -> Iterator[str]:
     return paint.painted(paint.table_lines(rows, "tttd", view), view)
 
 
-def rules_table(view: View) -> Table:
+def rules_table(view: View) -> tables.Table:
     """Every rule with its documentation; one line per rule in text."""
     records = [*map(rule_document, every_rule())]
-    return of_records(records, RULES_SCHEMA, "rules", text=render_rules(view))
+    return tables.of_records(records, RULES_SCHEMA, "rules", text=render_rules(view))
 
 
 def rule_document(rule: Rule) -> dict[str, Any]:

@@ -10,9 +10,8 @@ from types import MappingProxyType
 from typing import Any
 
 from kernelinfo import __version__
-from kernelinfo.kernel import Finding, Item, Kernel, Repeat, Result
+from kernelinfo.kernel import Finding, Item, Kernel, Repeat, Result, record
 from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.kernel.record import NUMBERS
 from kernelinfo.model import Occupancy
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import Numbers, Source
@@ -21,7 +20,7 @@ from kernelinfo.render import View
 SCHEMA = "kernelinfo/report/1"
 
 PROVENANCE: dict[str, str] = {
-    number.field: number.document for number in NUMBERS if number.document
+    number.field: number.document for number in record.NUMBERS if number.document
 } | {
     "accum_offset": "allocated.arch_vgprs",
     "max_workgroup_size": "workgroup.declared_max",

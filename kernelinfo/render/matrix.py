@@ -8,32 +8,14 @@ from typing import Any, NamedTuple
 
 from kernelinfo import __version__
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Item, Result, counted, grouped
-from kernelinfo.kernel.code_object import (
-    SPIRV,
-    covering,
-    is_generic,
-    library_in,
-    member_file,
-    needed_settings,
-)
+from kernelinfo.kernel import Item, Result, code_object, counted, grouped
+from kernelinfo.kernel.code_object import SPIRV
 from kernelinfo.reading.blob import SpirV
-from kernelinfo.render import View
+from kernelinfo.render import View, paint, rows, tables
 from kernelinfo.render.messages import say
-from kernelinfo.render.paint import (
-    aligned,
-    cells,
-    fitted,
-    hidden,
-    painted,
-    printable,
-    table_lines,
-)
-from kernelinfo.render.rows import CountedBy, names_by
-from kernelinfo.render.tables import WRITERS, Table, kernel_table, plain
 
 SCHEMA = "kernelinfo/matrix/1"
-FORMATS = (*WRITERS, "html")
+FORMATS = (*tables.WRITERS, "html")
 _HOLE, _GENERIC = "–", "generic"
 
 
@@ -54,7 +36,7 @@ symbol stands for all."""
 
 def render_matrix(
     items: Iterable[Item],
-    by: tuple[CountedBy, CountedBy],
+    by: tuple[rows.CountedBy, rows.CountedBy],
     devices: Mapping[str, str],
     format: str,
     view: View,
@@ -76,13 +58,15 @@ def render_matrix(
     lines += totals
     legend = _legend(lines, devices)
     if format == "markdown":
-        yield from kernel_table([*map(plain, lines[0])], [[*map(plain, row)] for row in lines[1:]])
+        yield from tables.kernel_table(
+            [*map(tables.plain, lines[0])], [[*map(tables.plain, row)] for row in lines[1:]]
+        )
         return
     if format == "html":
         title = f"Kernels by {columns[0]} and {columns[1]}"
         yield from table_page(title, lines, legend, has_total=bool(totals))
         return
-    table = Table(
+    table = tables.Table(
         columns,
         [cell[: len(columns)] for cell in cells],
         SCHEMA,
@@ -90,7 +74,7 @@ def render_matrix(
         {"by": columns[:2]},
         text=_text(lines, len(totals), legend, view) if cells else (),
     )
-    yield from WRITERS[format](table, view)
+    yield from tables.WRITERS[format](table, view)
 
 
 def _text(lines: Sequence[Sequence[str]], totals: int, legend: str, view: View) -> Iterator[str]:
@@ -98,10 +82,10 @@ def _text(lines: Sequence[Sequence[str]], totals: int, legend: str, view: View) 
     kinds = "t" + "n" * len(lines[0])
     for number, (table, left_out) in enumerate(_parts(lines, totals, view)):
         yield "\n" * bool(number)
-        yield from painted(table_lines(table, kinds[: len(table[0])], view), view)
-        yield from painted(hidden(left_out, "row"), view)
+        yield from paint.painted(paint.table_lines(table, kinds[: len(table[0])], view), view)
+        yield from paint.painted(paint.hidden(left_out, "row"), view)
     if not view.quiet:
-        yield from painted(fitted([(f" {legend}", "dim")], view, 1), view)
+        yield from paint.painted(paint.fitted([(f" {legend}", "dim")], view, 1), view)
 
 
 _TablePart = tuple[list[Sequence[str]], int]
@@ -127,7 +111,7 @@ def _parts(lines: Sequence[Sequence[str]], totals: int, view: View) -> Iterator[
 
 
 def _width(part: _TablePart) -> int:
-    return 1 + cells(aligned(part[0], "t" + "n" * (len(part[0][0]) - 1))[0])
+    return 1 + paint.cells(paint.aligned(part[0], "t" + "n" * (len(part[0][0]) - 1))[0])
 
 
 def _part(
@@ -146,7 +130,7 @@ def _part(
 
 
 def _count(
-    items: Iterable[Item], by: tuple[CountedBy, CountedBy], *, by_symbol: bool
+    items: Iterable[Item], by: tuple[rows.CountedBy, rows.CountedBy], *, by_symbol: bool
 ) -> SymbolCounts:
     rows: SymbolCounts = {}
     names: dict[str, str] = {}  # names recur for each target
@@ -165,16 +149,16 @@ def _count(
     return rows
 
 
-def _names(result: Result, by: CountedBy) -> tuple[str, ...]:
+def _names(result: Result, by: rows.CountedBy) -> tuple[str, ...]:
     if by == "library":
-        code_object = result.kernel.code_object
-        return (library_in(code_object.path, code_object.member),)
-    return names_by(result, by)
+        origin = result.kernel.code_object
+        return (code_object.library_in(origin.path, origin.member),)
+    return rows.names_by(result, by)
 
 
-def _spirv_row(entry: SpirV, by: CountedBy) -> str:
-    names = {"library": library_in(entry.path, entry.member), "file": entry.path}
-    return names.get(by) or member_file(entry.member) or "?"
+def _spirv_row(entry: SpirV, by: rows.CountedBy) -> str:
+    names = {"library": code_object.library_in(entry.path, entry.member), "file": entry.path}
+    return names.get(by) or code_object.member_file(entry.member) or "?"
 
 
 def _of_columns(rows: SymbolCounts) -> list[Cell]:
@@ -194,7 +178,8 @@ def _most_first(rows: SymbolCounts) -> list[str]:
     """The rows with most kernels for one column first."""
     numbers = {
         row: max(
-            (symbols.total() for column, symbols in counts.items() if column != SPIRV), default=0
+            (symbols.total() for column, symbols in counts.items() if column != SPIRV),
+            default=0,
         )
         for row, counts in rows.items()
     }
@@ -214,7 +199,7 @@ def _of_devices(rows: SymbolCounts, devices: Mapping[str, str]) -> list[Cell]:
     cells = []
     for row in _most_first(rows):
         for device, target in devices.items():
-            code = covering(rows[row], target)
+            code = code_object.covering(rows[row], target)
             kernels = Counter[str]()
             for loaded in code:
                 kernels |= rows[row][loaded] if loaded != SPIRV else Counter()
@@ -225,7 +210,7 @@ def _of_devices(rows: SymbolCounts, devices: Mapping[str, str]) -> list[Cell]:
 
 def _legend(lines: Sequence[Sequence[str]], devices: Mapping[str, str]) -> str:
     """The legend of the cells that the table has."""
-    words = {word for _, *cells in lines[1:] for cell in cells for word in cell.split()}
+    words = {word for _, *texts in lines[1:] for text in texts for word in text.split()}
     settings = sorted(word for word in words if word[-1] in "+-")
     parts = ["kernels that a device loads" if devices else "kernels"]
     parts += [f"{_HOLE} none"] if _HOLE in words else []
@@ -241,9 +226,9 @@ def _lines(cells: Sequence[Cell], heading: str, devices: Mapping[str, str]) -> l
     rows: dict[str, list[Cell]] = {}
     for cell in cells:
         rows.setdefault(cell.row, []).append(cell)
-    lines = [[heading, *map(printable, columns)]]
+    lines = [[heading, *map(paint.printable, columns)]]
     for row, of_row in rows.items():
-        lines.append([printable(row), *(_cell_text(cell, devices) for cell in of_row)])
+        lines.append([paint.printable(row), *(_cell_text(cell, devices) for cell in of_row)])
     return lines
 
 
@@ -262,9 +247,10 @@ def _cell_text(cell: Cell, devices: Mapping[str, str]) -> str:
     about = ""
     if cell.code and (target := devices.get(cell.column)):
         is_all_generic = all(
-            compiled_for == SPIRV or is_generic(compiled_for, target) for compiled_for in cell.code
+            compiled_for == SPIRV or code_object.is_generic(compiled_for, target)
+            for compiled_for in cell.code
         )
-        about = _GENERIC if is_all_generic else needed_settings(cell.code, target)
+        about = _GENERIC if is_all_generic else code_object.needed_settings(cell.code, target)
     return f"{grouped(cell.kernels)} {about}".rstrip()
 
 
@@ -318,4 +304,4 @@ def table_page(
 
 
 def _escape(text: str) -> str:
-    return printable(text).translate(_ESCAPES)
+    return paint.printable(text).translate(_ESCAPES)

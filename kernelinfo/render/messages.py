@@ -3,8 +3,6 @@
 The words of tables and pages stand where they are drawn.
 """
 
-from __future__ import annotations
-
 from kernelinfo.errors import wording
 
 MESSAGES = {

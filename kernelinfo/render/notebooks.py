@@ -8,11 +8,8 @@ from html import escape
 from kernelinfo.compare import Comparison
 from kernelinfo.kernel import Result
 from kernelinfo.pressure.nouns import Story
-from kernelinfo.render import View
+from kernelinfo.render import View, paint, pressure, tables
 from kernelinfo.render.diff import text
-from kernelinfo.render.names import printable
-from kernelinfo.render.pressure import in_short, next_read, some, untouched, written
-from kernelinfo.render.tables import html_table
 
 _WIDTH = 110
 
@@ -21,7 +18,7 @@ def in_html(value: Sequence[Result] | Comparison | Story) -> str:
     """The table of a report, the text of `kernelinfo diff`, or the peak and its values."""
     if isinstance(value, Comparison):
         return _comparison(value)
-    return _story(value) if isinstance(value, Story) else html_table(value)
+    return _story(value) if isinstance(value, Story) else tables.html_table(value)
 
 
 def _comparison(comparison: Comparison) -> str:
@@ -30,16 +27,16 @@ def _comparison(comparison: Comparison) -> str:
 
 def _story(story: Story) -> str:
     """The sentences of `explain` on live registers, and a row for each group of values."""
-    sentences = "".join(f"<p>{escape(sentence)}</p>" for _, sentence in in_short(story))
+    sentences = "".join(f"<p>{escape(sentence)}</p>" for _, sentence in pressure.in_short(story))
     headings = ("role", "registers", "", "written", "next read", "untouched for")
     rows = [
         (
             line.role or "SGPRs",
-            some(value.registers),
+            pressure.some(value.registers),
             str(value.total),
-            written(value, story.at),
-            next_read(value, story.at),
-            untouched(value),
+            pressure.written(value, story.at),
+            pressure.next_read(value, story.at),
+            pressure.untouched(value),
         )
         for line in story.bill
         for value in line.values
@@ -49,4 +46,6 @@ def _story(story: Story) -> str:
 
 
 def _row(tag: str, cells: Iterable[str]) -> str:
-    return f"<tr>{''.join(f'<{tag}>{escape(printable(cell))}</{tag}>' for cell in cells)}</tr>"
+    return (
+        f"<tr>{''.join(f'<{tag}>{escape(paint.printable(cell))}</{tag}>' for cell in cells)}</tr>"
+    )

@@ -12,8 +12,7 @@ from kernelinfo.model import Occupancy
 from kernelinfo.model.curves import Filling, Grid, best_sizes
 from kernelinfo.model.limits import Demand, Launch, Resource, most_vgprs, place
 from kernelinfo.reading.facts import Code
-from kernelinfo.render.names import printable
-from kernelinfo.render.paint import percent
+from kernelinfo.render.paint import percent, printable
 
 if TYPE_CHECKING:
     from kernelinfo.reading.arguments import Argument

@@ -14,8 +14,7 @@ from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Kernel, Result, counted, grouped, record
 from kernelinfo.kernel.columns import KernelSums, NamedColumn, find
 from kernelinfo.kernel.report import Report
-from kernelinfo.render import View, paint, tables
-from kernelinfo.render.groups import folded_rows
+from kernelinfo.render import View, groups, paint, tables
 from kernelinfo.render.messages import say
 from kernelinfo.render.names import chosen_name, names_of
 from kernelinfo.render.table import finding_counts, named, severity, shown_first, target_of
@@ -273,7 +272,7 @@ def render_markdown(items: Iterable[Item], view: View) -> Iterator[str]:
     if report.problems:
         parts.append(f"{counted(len(report.problems), 'problem')}: not all was read")
     yield f"**kernelinfo: {' · '.join(parts)}**\n"
-    equal = folded_rows(report.results)
+    equal = groups.folded_rows(report.results)
     ordered = sorted(equal, key=lambda row: not row[0].findings)
     names = names_of(report.kernels, view.names)
     rows = _rows([row[0] for row in ordered], [*named(ordered, names, with_target=True)])

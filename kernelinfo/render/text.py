@@ -10,11 +10,9 @@ from kernelinfo.kernel import Item, Kernel, Result, counted, grouped
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.target_id import target_id
-from kernelinfo.render import View
+from kernelinfo.render import View, groups, paint
 from kernelinfo.render import table as kernel_table
-from kernelinfo.render.groups import folded_rows, grouped_rows, summary, targets_of
 from kernelinfo.render.names import attributed, heading, member_path, names_of, printable
-from kernelinfo.render.paint import Span, cells, compiler_name, fitted, hidden, painted, wrap
 
 _MANY_CODE_OBJECTS = 4  # more share one table with a target column
 _MANY_KERNELS = 20  # more get a summary first, and are grouped, worst first
@@ -25,10 +23,10 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
     """The report as text. Problems are only counted; standard error lists them."""
     report = Report.of(items)
     if report.results:
-        yield from painted(_report(report, view), view)
+        yield from paint.painted(_report(report, view), view)
 
 
-def _report(report: Report, view: View) -> Iterator[list[Span]]:
+def _report(report: Report, view: View) -> Iterator[list[paint.Span]]:
     is_long = len(report.results) > _MANY_KERNELS
     short = names_of(report.kernels, "short")
     brief = view.names == "short" or (is_long and view.may_shorten)
@@ -38,21 +36,21 @@ def _report(report: Report, view: View) -> Iterator[list[Span]]:
         rows, shown = _rows(report, is_long, view)
         yield from _above(report, label, view)
         several = len({kernel_table.target_of(kernel) for kernel in report.kernels}) > 1
-        targets = [*targets_of(rows, report.results, view)] if several else []
+        targets = [*groups.targets_of(rows, report.results, view)] if several else []
         yield from kernel_table.table(rows, names, short, view, targets)
         if count := sum(len(row) - 1 for row in rows if kernel_table.is_folded(row)):
             text = f" × N = N kernels with equal numbers share a row; {grouped(count)} folded"
-            yield from fitted([(text, "dim")], view, 1)
+            yield from paint.fitted([(text, "dim")], view, 1)
     else:
         shown = kernel_table.shown_first(report.results, kernel_table.severity, view)
         yield from _by_code_object(report, shown, names, short, view)
-    yield from hidden(len(report.results) - len(shown))
+    yield from paint.hidden(len(report.results) - len(shown))
     if not view.quiet:
-        longest = 0 if brief else max(cells(names[result.kernel.symbol]) for result in shown)
+        longest = 0 if brief else max(paint.cells(names[result.kernel.symbol]) for result in shown)
         yield from _below(report, shown, label, view, longest)
 
 
-def _above(report: Report, label: kernel_table.Label, view: View) -> Iterator[list[Span]]:
+def _above(report: Report, label: kernel_table.Label, view: View) -> Iterator[list[paint.Span]]:
     """Lines above a table of all kernels: headings, or a summary of many kernels."""
     if len(report.code_objects) == 1:
         yield from _heading(report.code_objects[0], report.results, view, len(report.results))
@@ -60,20 +58,20 @@ def _above(report: Report, label: kernel_table.Label, view: View) -> Iterator[li
         yield from _overview(report, view)
     yield []
     if len(report.results) > _MANY_KERNELS and not view.quiet:
-        yield from summary(report.results, label, view)
+        yield from groups.summary(report.results, label, view)
 
 
 def _below(
     report: Report, shown: list[Result], label: kernel_table.Label, view: View, longest: int
-) -> Iterator[list[Span]]:
+) -> Iterator[list[paint.Span]]:
     """Lines of legend, next steps, findings and counts; `longest` is the widest name's columns."""
     for line in _also(report):
-        yield from fitted(line, view, 1)
+        yield from paint.fitted(line, view, 1)
     if view.fold and view.names == "full" and longest > 2 * view.width:
         text = " --names short cuts return types, namespaces and parameters"
-        yield from fitted([(text, "dim")], view, 1)
+        yield from paint.fitted([(text, "dim")], view, 1)
     for text in _legend(shown):
-        yield from wrap([(text, "dim")], view.width, 1 + text.startswith(" ≤") * 2)
+        yield from paint.wrap([(text, "dim")], view.width, 1 + text.startswith(" ≤") * 2)
     yield []
     if len(shown) < len(report.results):
         lines = [*kernel_table.of_all(shown, report.results, label, view)]
@@ -89,9 +87,9 @@ def _rows(
     """(rows, their results) of one table."""
     worst_first = is_long and not view.is_sorted
     if view.group or worst_first:
-        return grouped_rows(report.results, view, worst_first=worst_first)
+        return groups.grouped_rows(report.results, view, worst_first=worst_first)
     rows = kernel_table.shown_first(
-        folded_rows(report.results), lambda row: kernel_table.severity(row[0]), view
+        groups.folded_rows(report.results), lambda row: kernel_table.severity(row[0]), view
     )
     return rows, [result for row in rows for result in row]
 
@@ -102,7 +100,7 @@ def _by_code_object(
     names: Mapping[str, str],
     short: Mapping[str, str],
     view: View,
-) -> Iterator[list[Span]]:
+) -> Iterator[list[paint.Span]]:
     """Lines of one table per code object, each under its heading."""
     results: dict[CodeObject, list[Result]] = {}
     for result in shown:
@@ -125,14 +123,14 @@ def _heading(
     view: View,
     kernels: int,
     options: str = "",
-) -> Iterator[list[Span]]:
+) -> Iterator[list[paint.Span]]:
     """Heading of a code object: path, target, Triton's options, compiler and number of kernels."""
     sizes = {f"wave{r.kernel.traits.demand.wave_size}" for r in results if r.kernel.traits.demand}
     about = [
         code_object.target or "unknown target",
         " and ".join(sorted(sizes)),
         printable(options),
-        compiler_name(code_object.compiler or ""),
+        paint.compiler_name(code_object.compiler or ""),
         counted(kernels, "kernel"),
     ]
     target = results[0].kernel.target
@@ -143,7 +141,7 @@ def _heading(
     return heading(where, " · ".join(filter(None, about)), view)
 
 
-def _also(report: Report) -> Iterator[list[Span]]:
+def _also(report: Report) -> Iterator[list[paint.Span]]:
     """Lines on copies of code objects, which are counted once."""
     exact = [repeat for repeat in report.repeats if repeat.is_exact]
     if copies := len(report.repeats) - len(exact):
@@ -157,7 +155,7 @@ def _also(report: Report) -> Iterator[list[Span]]:
         yield [(f" … and {counted(rest, 'more code object')} counted once", "dim")]
 
 
-def _overview(report: Report, view: View) -> Iterator[list[Span]]:
+def _overview(report: Report, view: View) -> Iterator[list[paint.Span]]:
     paths = {code_object.path for code_object in report.code_objects}
     processors = {kernel_table.target_of(kernel) for kernel in report.kernels}
     origins = (kernel.code_object for kernel in report.kernels)
@@ -254,10 +252,10 @@ def _label(report: Report, names: Mapping[str, str]) -> kernel_table.Label:
     return label
 
 
-def _summary(report: Report, view: View) -> Iterator[list[Span]]:
+def _summary(report: Report, view: View) -> Iterator[list[paint.Span]]:
     """Lines with the counts of findings and kernels, and the commands that explain them."""
     findings = [finding for result in report.results for finding in result.findings]
-    line: list[Span] = [(" ", "")]
+    line: list[paint.Span] = [(" ", "")]
     for how_bad, count in kernel_table.finding_counts(findings).items():
         line += [(", " if line[1:] else "", ""), (count, kernel_table.SEVERITY_STYLES[how_bad])]
     problems = f"{counted(len(report.problems), 'problem')}: not all was read"
@@ -265,11 +263,11 @@ def _summary(report: Report, view: View) -> Iterator[list[Span]]:
     code_objects = counted(len(report.code_objects), "code object")
     read = f"{kernels} in {code_objects} · {problems if report.problems else 'all read'}"
     line.append((f"{' · ' if line[1:] else ''}{read}", "bold red" if report.problems else ""))
-    yield from wrap(line, view.width, 1)
+    yield from paint.wrap(line, view.width, 1)
     rule = (
         f"`kernelinfo explain {min(findings, key=kernel_table.worst_first).rule}` or "
         if findings
         else ""
     )
     advice = f"{rule}`kernelinfo explain occupancy` says more"
-    yield from fitted([(f" occupancy is a ceiling, not a speed; {advice}", "dim")], view, 1)
+    yield from paint.fitted([(f" occupancy is a ceiling, not a speed; {advice}", "dim")], view, 1)

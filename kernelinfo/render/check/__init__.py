@@ -15,16 +15,13 @@ from kernelinfo.config.keys import MEASURES
 from kernelinfo.gate import Update
 from kernelinfo.gate.baseline_text import name_unit
 from kernelinfo.gate.outcome import UNBASELINED, Notice, Outcome, Suppressed
-from kernelinfo.kernel import Finding, Kernel, Result, counted
-from kernelinfo.kernel.record import INSTRUCTIONS
+from kernelinfo.kernel import Finding, Kernel, Result, counted, record
 from kernelinfo.opening import FilePath
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.paths import path_in_repository
 from kernelinfo.reading.target_id import target_id
-from kernelinfo.render import View
+from kernelinfo.render import View, paint, table
 from kernelinfo.render.names import name_of, printable, told_apart
-from kernelinfo.render.paint import Span, fitted, painted
-from kernelinfo.render.table import SEVERITY_STYLES, finding_counts, in_words, worst_first
 from kernelinfo.rules import find
 
 TOOLCHAIN = "KI507"
@@ -87,7 +84,7 @@ class Claim(NamedTuple):
     @property
     def text(self) -> str:
         """Message and hint in one printable line."""
-        return printable(in_words(self.finding))
+        return printable(table.in_words(self.finding))
 
     @property
     def sentence(self) -> str:
@@ -119,7 +116,7 @@ class Claim(NamedTuple):
 
 def compiler_first(claim: Claim) -> tuple[bool, int, str]:
     """Sort key: a change of the compiler, then the worst finding."""
-    return (claim.finding.rule != TOOLCHAIN, *worst_first(claim.finding))
+    return (claim.finding.rule != TOOLCHAIN, *table.worst_first(claim.finding))
 
 
 def claims(outcome: Outcome, view: View) -> Iterator[Claim]:
@@ -195,7 +192,7 @@ def headline(outcome: Outcome) -> str:
     answer = "failed" if outcome.failed else "passed"
     if not outcome.answered:
         answer = "cannot answer" if not outcome.failed else "failed, and cannot answer for all"
-    severities = [*finding_counts(outcome.findings).values()]
+    severities = [*table.finding_counts(outcome.findings).values()]
     if outcome.problems:
         severities.insert(0, counted(len(outcome.problems), "problem"))
     excused = sum(len(judged.suppressed) for _, judged in outcome.excused)
@@ -245,14 +242,14 @@ _OF_THE_GATE = ("KI206", "KI5")  # only notes of these rules are shown
 def render_text(outcome: Outcome, view: View) -> Iterator[str]:
     """Lines of failures, warnings and notes of the gate, then suppressed ones, then the verdict."""
     for line in () if view.quiet else _lines(outcome, view):
-        yield from painted(fitted(line, view, 2), view)
+        yield from paint.painted(paint.fitted(line, view, 2), view)
     style = "green" if outcome.answered and not outcome.failed else "bold red"
     hides_notes = not view.quiet and any(
         not (_is_told(finding) or outcome.fails(finding)) for finding in outcome.findings
     )
     way = "--fail-on note shows all notes" if hides_notes else "--fail-on"
     headline_text = f"kernelinfo check {headline(outcome)} · fails on {outcome.fail_on} ({way})"
-    yield from painted(fitted([(headline_text, style)], view, 2), view)
+    yield from paint.painted(paint.fitted([(headline_text, style)], view, 2), view)
 
 
 def verdict(outcome: Outcome, view: View) -> Iterator[str]:
@@ -265,7 +262,7 @@ def verdict(outcome: Outcome, view: View) -> Iterator[str]:
     yield f"kernelinfo check {headline(outcome)} · fails on {outcome.fail_on} (--fail-on)"
 
 
-def _lines(outcome: Outcome, view: View) -> Iterator[list[Span]]:
+def _lines(outcome: Outcome, view: View) -> Iterator[list[paint.Span]]:
     all_claims = list(claims(outcome, view))
     counted = sorted(fold(filter(_is_shown, all_claims), outcome, view), key=compiler_first)
     for _, of_rule in groupby(counted, compiler_first):
@@ -290,36 +287,39 @@ def _is_told(finding: Finding) -> bool:
     return finding.severity != "note" or finding.rule.startswith(_OF_THE_GATE)
 
 
-def _claim(claim: Claim) -> Iterator[list[Span]]:
+def _claim(claim: Claim) -> Iterator[list[paint.Span]]:
     """The line of a claim; that of another compiler is followed by the kernels that lost most."""
     finding = claim.finding
     worst: list[str] = []
     if finding.rule == TOOLCHAIN:
         first, *worst = finding.message.split(_WORST)
         claim = claim._replace(finding=finding._replace(message=first))
-    what = [(f"{finding.severity} ", SEVERITY_STYLES[finding.severity]), (f"{finding.rule} ", "")]
+    what = [
+        (f"{finding.severity} ", table.SEVERITY_STYLES[finding.severity]),
+        (f"{finding.rule} ", ""),
+    ]
     yield [*_where(claim), *what, (claim.sentence, "")]
     yield from ([(f"  {_WORST.lstrip('; ')}{printable(kernel)}", "")] for kernel in worst)
 
 
-def _excused(claim: Claim) -> Iterator[list[Span]]:
+def _excused(claim: Claim) -> Iterator[list[paint.Span]]:
     text = f"suppressed {claim.finding.rule} {claim.sentence} · {claim.excuse}"
     yield [*_where(claim), (text, "dim")]
 
 
-def _where(claim: Claim) -> list[Span]:
+def _where(claim: Claim) -> list[paint.Span]:
     """The location in the style of compilers, so that editors can follow it."""
     return [(f"{claim.where}: ", "bold")] if claim.location else []
 
 
-def _renamed(pair: Pair) -> Iterator[list[Span]]:
+def _renamed(pair: Pair) -> Iterator[list[paint.Span]]:
     names = f"{printable(pair.old.name)} → {printable(pair.new.name)}"
     yield [(f"renamed {names} ({printable(pair.new.target)})", "dim")]
 
 
 def _first(
-    items: Sequence[_T], lines: Callable[[_T], Iterator[list[Span]]], what: str, view: View
-) -> Iterator[list[Span]]:
+    items: Sequence[_T], lines: Callable[[_T], Iterator[list[paint.Span]]], what: str, view: View
+) -> Iterator[list[paint.Span]]:
     """Lines of the first items, and the number of others."""
     shown = items[: view.top or None]
     yield from chain.from_iterable(map(lines, shown))
@@ -329,7 +329,7 @@ def _first(
 
 # Changes of a baseline update as text.
 
-_LISTED = tuple(measure for measure in MEASURES if measure not in INSTRUCTIONS[1:])
+_LISTED = tuple(measure for measure in MEASURES if measure not in record.INSTRUCTIONS[1:])
 """Numbers of a new kernel; of its instructions only how many there are."""
 
 

@@ -22,15 +22,10 @@ from kernelinfo.gate.outcome import VANISHED, Outcome
 from kernelinfo.kernel import Item, Result, counted
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.messages import in_file
-from kernelinfo.render import View, html
-from kernelinfo.render.check import Claim, claims, compiler_first, headline, problem_text
-from kernelinfo.render.diff import AFFECTED, roll_up, rows
+from kernelinfo.render import View, check, diff, html, paint, tables
 from kernelinfo.render.diff.text import COLUMNS, rows_in_markdown
 from kernelinfo.render.json import as_json, document, encoded, picked
-from kernelinfo.render.names import printable
-from kernelinfo.render.paint import number
 from kernelinfo.render.table import worst_first
-from kernelinfo.render.tables import code, folded, kernel_table, plain
 
 
 def render_json(outcome: Outcome, view: View) -> Iterator[str]:
@@ -83,55 +78,63 @@ _EXCUSED = ("kernel", "target", "finding")
 
 def render_markdown(outcome: Outcome, view: View) -> Iterator[str]:
     """The verdict, the failing kernels, then notes and problems."""
-    yield f"**kernelinfo {plain(headline(outcome))}**\n"
-    all_claims = list(claims(outcome, view))
+    yield f"**kernelinfo {tables.plain(check.headline(outcome))}**\n"
+    all_claims = list(check.claims(outcome, view))
     failing = groupby((c for c in all_claims if c.fails), lambda claim: claim.result)
     fails = [_kernel_row(result, list(group)) for result, group in failing if result is not None]
-    yield from kernel_table(_FAILING, fails)
+    yield from tables.kernel_table(_FAILING, fails)
     if outcome.comparison is not None:
         yield from _moved(outcome.comparison, view)
     notes = [
         f"{c.finding.rule} {c.finding.severity}: "
-        f"{code(c.subject)}{plain(c.on_target)}: {plain(c.text)}"
+        f"{tables.code(c.subject)}{tables.plain(c.on_target)}: {tables.plain(c.text)}"
         for c in all_claims
         if c.result is None
     ]
     yield from _list("About the gate itself:", notes)
-    problems = [f"{code(p.path)}: {plain(problem_text(p))}" for p in outcome.problems]
-    yield from _list("Not covered:", [plain(remark) for remark in outcome.remarks])
+    problems = [
+        f"{tables.code(p.path)}: {tables.plain(check.problem_text(p))}" for p in outcome.problems
+    ]
+    yield from _list("Not covered:", [tables.plain(remark) for remark in outcome.remarks])
     renamed = [
-        (code(pair.old.name), code(pair.new.name), code(pair.new.target))
+        (tables.code(pair.old.name), tables.code(pair.new.name), tables.code(pair.new.target))
         for pair in outcome.renamed
     ]
-    yield from folded(f"{len(renamed)} renamed", ("was", "is", "target"), renamed)
+    yield from tables.folded(f"{len(renamed)} renamed", ("was", "is", "target"), renamed)
     yield from _list("Could not be answered:", problems)
-    excused = [(*_cells(claim), plain(claim.excuse)) for claim in all_claims if claim.suppressed]
-    yield from folded(f"{len(excused)} suppressed", (*_EXCUSED, "reason"), excused)
+    excused = [
+        (*_cells(claim), tables.plain(claim.excuse)) for claim in all_claims if claim.suppressed
+    ]
+    yield from tables.folded(f"{len(excused)} suppressed", (*_EXCUSED, "reason"), excused)
     accepted = [_cells(claim) for claim in all_claims if claim.accepted]
-    yield from folded(f"{len(accepted)} accepted by the baseline", _EXCUSED, accepted)
+    yield from tables.folded(f"{len(accepted)} accepted by the baseline", _EXCUSED, accepted)
 
 
 def _moved(comparison: Comparison, view: View) -> Iterator[str]:
     """Changes since the baseline in one line, with a folded table of affected kernels."""
-    changes = rows(comparison)
-    affected = rows_in_markdown(changes, AFFECTED, view)
-    moved = sum(row.status in AFFECTED for row in changes)
-    yield f"\nSince the baseline: {plain(roll_up(comparison, changes))}\n"
-    yield from folded(f"{counted(moved, 'kernel')} affected", COLUMNS, affected)
+    changes = diff.rows(comparison)
+    affected = rows_in_markdown(changes, diff.AFFECTED, view)
+    moved = sum(row.status in diff.AFFECTED for row in changes)
+    yield f"\nSince the baseline: {tables.plain(diff.roll_up(comparison, changes))}\n"
+    yield from tables.folded(f"{counted(moved, 'kernel')} affected", COLUMNS, affected)
 
 
-def _kernel_row(result: Result, failing: Sequence[Claim]) -> tuple[str, ...]:
-    cells_of = [_cells(claim) for claim in sorted(failing, key=compiler_first)]
+def _kernel_row(result: Result, failing: Sequence[check.Claim]) -> tuple[str, ...]:
+    cells_of = [_cells(claim) for claim in sorted(failing, key=check.compiler_first)]
     name, target, _ = cells_of[0]
-    waves = number(result.occupancy.waves_per_simd) if result.occupancy else "?"
+    waves = paint.number(result.occupancy.waves_per_simd) if result.occupancy else "?"
     texts = "<br>".join(text for _, _, text in cells_of)
-    return name, target, waves, texts, code(failing[0].where)
+    return name, target, waves, texts, tables.code(failing[0].where)
 
 
-def _cells(claim: Claim) -> tuple[str, str, str]:
+def _cells(claim: check.Claim) -> tuple[str, str, str]:
     """The cells of a claim: kernel, target and finding."""
-    finding = f"{claim.finding.rule} {claim.finding.severity}: {plain(claim.text)}"
-    return code(claim.subject) + plain(claim.apart), code(claim.target or ""), finding
+    finding = f"{claim.finding.rule} {claim.finding.severity}: {tables.plain(claim.text)}"
+    return (
+        tables.code(claim.subject) + tables.plain(claim.apart),
+        tables.code(claim.target or ""),
+        finding,
+    )
 
 
 def _list(title: str, lines: Sequence[str]) -> Iterator[str]:
@@ -157,7 +160,7 @@ def render_html(outcome: Outcome, view: View) -> Iterator[str]:
 def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
     """The outcome as JSON values: verdict, and lists with title, length and the worst claims."""
     comparison = outcome.comparison
-    all_claims = sorted(claims(outcome, view), key=lambda claim: worst_first(claim.finding))
+    all_claims = sorted(check.claims(outcome, view), key=lambda claim: worst_first(claim.finding))
     claimed = {id(claim.result) for claim in all_claims}
     results = map(id, outcome.report.results)
     indices = {result: index for index, result in enumerate(results) if result in claimed}
@@ -169,30 +172,34 @@ def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
     excused = [claim for claim in all_claims if claim.suppressed]
     accepted = [claim for claim in all_claims if claim.accepted]
 
-    def listed(title: str, claims: Sequence[Claim]) -> tuple[str, int, list[tuple[Any, ...]]]:
+    def listed(title: str, claims: Sequence[check.Claim]) -> tuple[str, int, list[tuple[Any, ...]]]:
         rows = [_claim_values(claim, indices.get(id(claim.result))) for claim in claims[:_SHOWN]]
         return title, len(claims), rows
 
     return {
-        "headline": f"{headline(outcome)} · fails on {outcome.fail_on}",
+        "headline": f"{check.headline(outcome)} · fails on {outcome.fail_on}",
         "passed": outcome.answered and not outcome.failed,
-        "since": roll_up(comparison, rows(comparison)) if comparison else "",
+        "since": diff.roll_up(comparison, diff.rows(comparison)) if comparison else "",
         "lists": [
-            listed(f"Since {printable(str(outcome.baseline))}", moved),
+            listed(f"Since {paint.printable(str(outcome.baseline))}", moved),
             listed("Fails", failing),
-            listed("About the gate", sorted(about, key=compiler_first)),
+            listed("About the gate", sorted(about, key=check.compiler_first)),
             listed("Suppressed", excused),
             listed("Accepted by the baseline", accepted),
         ],
         "renamed": [
-            (printable(pair.old.name), printable(pair.new.name), printable(pair.new.target))
+            (
+                paint.printable(pair.old.name),
+                paint.printable(pair.new.name),
+                paint.printable(pair.new.target),
+            )
             for pair in outcome.renamed
         ],
-        "remarks": [printable(remark) for remark in outcome.remarks],
+        "remarks": [paint.printable(remark) for remark in outcome.remarks],
     }
 
 
-def _claim_values(claim: Claim, kernel: int | None) -> tuple[Any, ...]:
+def _claim_values(claim: check.Claim, kernel: int | None) -> tuple[Any, ...]:
     """(severity, rule, kernel's index or None, subject, text, location, suppression)."""
     subject = claim.subject + claim.on_target
     about = (claim.finding.severity, claim.finding.rule, kernel, subject if kernel is None else "")

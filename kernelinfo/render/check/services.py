@@ -19,12 +19,10 @@ from xml.etree.ElementTree import Element, SubElement
 from kernelinfo import __version__
 from kernelinfo.gate.outcome import VANISHED, Outcome
 from kernelinfo.kernel import Finding, Result, Severity
-from kernelinfo.render import REPOSITORY, View, check
-from kernelinfo.render.diff import rows
+from kernelinfo.render import REPOSITORY, View, check, diff, table
 from kernelinfo.render.json import encoded
 from kernelinfo.render.names import member_path, name_of, printable
 from kernelinfo.render.paint import paint
-from kernelinfo.render.table import worst_first
 from kernelinfo.rules import find
 
 _MOST = 10
@@ -55,7 +53,9 @@ def _worst_first(
         yield "error", location, "cannot answer", check.problem_text(problem)
     ranks = _ranks(outcome)
     counted = (claim for claim in check.claims(outcome, view) if claim.counts)
-    ranked = sorted(counted, key=lambda claim: (*worst_first(claim.finding), _rank(claim, ranks)))
+    ranked = sorted(
+        counted, key=lambda claim: (*table.worst_first(claim.finding), _rank(claim, ranks))
+    )
     for claim in check.fold(ranked, outcome, view):
         command, rule = _COMMANDS[claim.finding.severity], claim.finding
         yield command, claim.location, f"{rule.rule} {rule.name}", claim.sentence
@@ -71,7 +71,7 @@ _Ranks = dict[tuple[str, str | None], int]
 
 
 def _ranks(outcome: Outcome) -> _Ranks:
-    moved = rows(outcome.comparison) if outcome.comparison else []
+    moved = diff.rows(outcome.comparison) if outcome.comparison else []
     ranks: _Ranks = {}
     for rank, row in enumerate(moved):
         ranks.setdefault((row.kernel.symbol, row.kernel.target), rank)

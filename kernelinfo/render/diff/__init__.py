@@ -10,14 +10,12 @@ from typing import Literal, NamedTuple
 from kernelinfo.compare import Comparison, Totals
 from kernelinfo.compare.changes import Effect, LoopMove, Match, Move, Pair, effect, in_words
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.kernel import counted, grouped
+from kernelinfo.kernel import counted, grouped, record
 from kernelinfo.kernel.code_object import library_of, member_file
 from kernelinfo.kernel.names import base_name
-from kernelinfo.kernel.record import INSTRUCTIONS
-from kernelinfo.render import NameStyle, View
+from kernelinfo.render import NameStyle, View, paint
 from kernelinfo.render.messages import say
 from kernelinfo.render.names import BETWEEN, name_of, printable, several, told_apart
-from kernelinfo.render.paint import bound, cells, compiler_name, waves_per_simd
 
 Status = Effect | Literal["renamed", "gone", "new"]
 """renamed: nothing but the name. gone: in the old build alone. new: in the new build alone."""
@@ -120,7 +118,7 @@ def fitting_names(changed: Sequence[ChangedKernel], view: View) -> NameStyle:
     """The style of names: short if whole ones are long for a terminal and the user chose none."""
     if not view.may_shorten:
         return view.names
-    longest = max((cells(name_of(row.kernel, view.names)) for row in changed), default=0)
+    longest = max((paint.cells(name_of(row.kernel, view.names)) for row in changed), default=0)
     return "short" if longest > min(ROOM, view.width // 2) else view.names
 
 
@@ -241,7 +239,7 @@ def toolchain(comparison: Comparison) -> str:
 
 def compilers_in_words(*builds: Sequence[str]) -> list[str]:
     """Names and versions of the compilers of each build; whole stamps if these are equal."""
-    names = [", ".join(dict.fromkeys(map(compiler_name, stamps))) for stamps in builds]
+    names = [", ".join(dict.fromkeys(map(paint.compiler_name, stamps))) for stamps in builds]
     return names if len({*names}) > 1 else [", ".join(stamps) for stamps in builds]
 
 
@@ -340,7 +338,7 @@ def _waves(kernel: KernelSummary) -> str:
     numbers = kernel.numbers
     if numbers.waves_per_simd is None:
         return "? waves/SIMD"
-    return bound(numbers.exact) + waves_per_simd(numbers.waves_per_simd)
+    return paint.bound(numbers.exact) + paint.waves_per_simd(numbers.waves_per_simd)
 
 
 def _sizes(old: float, new: float) -> str:
@@ -383,7 +381,7 @@ def totals(comparison: Comparison) -> str:
     parts = [f"{name} {_change(sums[key], 'better', 'worse')}" for key, name in _SUMMED.items()]
     parts += [
         f"{number.noun} {_change(sums[number.field], 'less', 'more')}"
-        for number in INSTRUCTIONS
+        for number in record.INSTRUCTIONS
         if number.field in sums
     ]
     kernels = "kernel" if len(moved) == 1 else "kernels"
@@ -401,7 +399,7 @@ def moved_sums(moved: Sequence[Pair]) -> dict[str, MovedSum]:
         key: _sum(moved, ("vgpr_spills", "sgpr_spills") if key == "spills" else (key,))
         for key in _SUMMED
     }
-    fields = [number.field for number in INSTRUCTIONS if number.field != "other"]
+    fields = [number.field for number in record.INSTRUCTIONS if number.field != "other"]
     counted = {field: _sum(moved, (field,)) for field in fields}
     return sums | {field: total for field, total in counted.items() if total.less or total.more}
 

@@ -11,10 +11,9 @@ from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import COMPARED, KernelSummary
 from kernelinfo.kernel.names import KernelName
 from kernelinfo.kernel.record import INSTRUCTIONS, NUMBERS, Column
-from kernelinfo.render import View, diff, html
+from kernelinfo.render import View, diff, html, tables
 from kernelinfo.render.json import as_json, encoded, picked
 from kernelinfo.render.names import name_of, printable
-from kernelinfo.render.tables import WRITERS, Table, json_lines
 
 SCHEMA = "kernelinfo/diff/1"
 
@@ -25,7 +24,7 @@ def render_json(comparison: Comparison, view: View) -> Iterator[str]:
 
 def render_jsonl(comparison: Comparison, view: View) -> Iterator[str]:
     """One object per moved, gone or new kernel, each on its line."""
-    return json_lines(map(row_document, diff.rows(comparison)))
+    return tables.json_lines(map(row_document, diff.rows(comparison)))
 
 
 def document(comparison: Comparison) -> dict[str, Any]:
@@ -91,7 +90,7 @@ def render_csv(comparison: Comparison, view: View) -> Iterator[str]:
         for row in diff.rows(comparison)
     )
     values = ((row.status, row.match, row.why, *chain(*pair)) for row, pair in pairs)
-    return WRITERS["csv"](Table(("Status", "Match", "Why", *both), values), view)
+    return tables.WRITERS["csv"](tables.Table(("Status", "Match", "Why", *both), values), view)
 
 
 def side(

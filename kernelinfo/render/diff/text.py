@@ -15,31 +15,14 @@ from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel.code_object import library_of, member_file
 from kernelinfo.kernel.columns import KernelSums
 from kernelinfo.model.limits import RESOURCES
-from kernelinfo.render import View, diff, paint, tables
-from kernelinfo.render.diff import (
-    AFFECTED,
-    ChangedKernel,
-    Status,
-    among,
-    arrow,
-    every_kernel,
-    place,
-)
+from kernelinfo.render import View, diff, paint, rows, tables
 from kernelinfo.render.messages import say
 from kernelinfo.render.names import name_of, printable, told_apart
-from kernelinfo.render.rows import (
-    COUNTED,
-    HEADINGS,
-    CountedBy,
-    counted_sums,
-    sums_in_words,
-    waves_lost,
-)
 
 # Two builds on several targets: waves/SIMD with one column per target, then spills and scratch.
 
 TARGETS_SCHEMA = "kernelinfo/diff-targets/2"
-OnTargets = dict[str, ChangedKernel]  # one kernel, by target
+OnTargets = dict[str, diff.ChangedKernel]  # one kernel, by target
 _SPILLED = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 """Numbers that are the same on all targets."""
 
@@ -55,7 +38,7 @@ def render_side_by_side(
         raise OptionError(say("format-without-targets", targets=listed, format=format))
     by_kernel: dict[tuple[str, str, str, bool], OnTargets] = {}
     for target, comparison in zip(targets, comparisons, strict=True):
-        for changed in every_kernel(comparison):
+        for changed in diff.every_kernel(comparison):
             kernel = changed.kernel
             key = kernel.symbol, kernel.target, kernel.code_object, changed.new is None
             by_kernel.setdefault(key, {})[target] = changed
@@ -68,11 +51,11 @@ def render_side_by_side(
     return tables.WRITERS[format](table, view)
 
 
-def _any(row: OnTargets) -> ChangedKernel:
+def _any(row: OnTargets) -> diff.ChangedKernel:
     return next(iter(row.values()))
 
 
-def _status(row: OnTargets) -> Status:
+def _status(row: OnTargets) -> diff.Status:
     """The effect of the moves on all targets together."""
     if (status := _any(row).status) in ("gone", "new"):
         return status
@@ -90,15 +73,16 @@ def _text(
     for row in every:
         waves = [_moved(row.get(target), _waves) for target in targets]
         status = _status(row)
-        if status in (*AFFECTED, "gone", "new") or any(" → " in cell for cell in waves):
+        if status in (*diff.AFFECTED, "gone", "new") or any(" → " in cell for cell in waves):
             spilled = [_moved(_any(row), measure) for measure in (_spills, _scratch)]
             name = name_of(_any(row).kernel, view.names)
             equal.setdefault((name, status, *waves, *spilled), []).append(_any(row).kernel)
     keys, groups = [*equal][: view.top or None], [*equal.values()][: view.top or None]
     called = [name for name, *_ in keys]
-    if len({*map(place, chain(*groups))}) > 1:
+    if len({*map(diff.place, chain(*groups))}) > 1:
         called = [
-            f"{name}{among(map(place, group))}" for name, group in zip(called, groups, strict=True)
+            f"{name}{diff.among(map(diff.place, group))}"
+            for name, group in zip(called, groups, strict=True)
         ]
     names = told_apart(groups, called)
     rows = [
@@ -144,16 +128,16 @@ def _record(targets: Sequence[str], name: str, row: OnTargets) -> dict[str, Any]
     return record
 
 
-def _both(name: str, row: ChangedKernel | None, measure: str) -> dict[str, Any]:
+def _both(name: str, row: diff.ChangedKernel | None, measure: str) -> dict[str, Any]:
     """`name_old` and `name_new`: the number in each build; None if the build lacks the kernel."""
     sides = {f"{name}_old": row and row.old, f"{name}_new": row and row.new}
     return {key: kernel and getattr(kernel.numbers, measure) for key, kernel in sides.items()}
 
 
-def _moved(row: ChangedKernel | None, text: Callable[[KernelSummary], str]) -> str:
+def _moved(row: diff.ChangedKernel | None, text: Callable[[KernelSummary], str]) -> str:
     """Old and new number: `4 → 3`, or one number if they are equal; `–` without a kernel."""
     sides = (row.old, row.new) if row else (None, None)
-    return arrow(*("–" if kernel is None else text(kernel) for kernel in sides))
+    return diff.arrow(*("–" if kernel is None else text(kernel) for kernel in sides))
 
 
 def _waves(kernel: KernelSummary) -> str:
@@ -266,7 +250,9 @@ def cells_in_markdown(row: diff.ChangedKernel, view: View) -> tuple[str, ...]:
 COUNTS_SCHEMA = "kernelinfo/diff-counts/1"
 
 
-def render_counts(comparison: Comparison, by: CountedBy, format: str, view: View) -> Iterator[str]:
+def render_counts(
+    comparison: Comparison, by: rows.CountedBy, format: str, view: View
+) -> Iterator[str]:
     """The counts of both builds in a format, the most changed first.
 
     Raises `OptionError` for a format without tables.
@@ -278,37 +264,42 @@ def render_counts(comparison: Comparison, by: CountedBy, format: str, view: View
     files = comparison.names or ("", "")
     old = _counts((*(pair.old for pair in comparison.pairs), *comparison.gone), by, files[0])
     new = _counts((*(pair.new for pair in comparison.pairs), *comparison.new), by, files[1])
-    rows = [
+    lines = [
         (name, old.get(name, KernelSums()), new.get(name, KernelSums())) for name in {**new, **old}
     ]
-    rows.sort(key=lambda row: (row[1] == row[2], -abs(row[2].waves_lost - row[1].waves_lost)))
+    lines.sort(key=lambda row: (row[1] == row[2], -abs(row[2].waves_lost - row[1].waves_lost)))
     table = tables.Table(
-        (by, *(f"{side}_{field}" for side in ("old", "new") for field in COUNTED)),
-        [(name, *counted_sums(before), *counted_sums(after)) for name, before, after in rows],
+        (by, *(f"{side}_{field}" for side in ("old", "new") for field in rows.COUNTED)),
+        [
+            (name, *rows.counted_sums(before), *rows.counted_sums(after))
+            for name, before, after in lines
+        ],
         COUNTS_SCHEMA,
         "counts",
-        headings=(by, *HEADINGS),
+        headings=(by, *rows.HEADINGS),
         texts=_texts,
         kinds="tnnnnnn",
     )
     yield from tables.WRITERS[format](table, view)
 
 
-def _texts(rows: Sequence[tables.Row]) -> list[tuple[str, ...]]:
-    half = 1 + len(COUNTED)
-    return in_both([(row[0], row[1:half], row[half:]) for row in rows])
+def _texts(lines: Sequence[tables.Row]) -> list[tuple[str, ...]]:
+    half = 1 + len(rows.COUNTED)
+    return in_both([(row[0], row[1:half], row[half:]) for row in lines])
 
 
-def in_both(rows: Sequence[tuple[str, tables.Row, tables.Row]]) -> list[tuple[str, ...]]:
+def in_both(lines: Sequence[tuple[str, tables.Row, tables.Row]]) -> list[tuple[str, ...]]:
     """The name and the `counted_sums` of each row, `26 → 27` for those of both builds."""
-    sums = sums_in_words(build for _, old, new in rows for build in (old, new))
+    sums = rows.sums_in_words(build for _, old, new in lines for build in (old, new))
     return [
-        (printable(name), *map(arrow, old, new))
-        for (name, *_), old, new in zip(rows, sums[::2], sums[1::2], strict=True)
+        (printable(name), *map(diff.arrow, old, new))
+        for (name, *_), old, new in zip(lines, sums[::2], sums[1::2], strict=True)
     ]
 
 
-def _counts(kernels: Iterable[KernelSummary], by: CountedBy, file: str) -> dict[str, KernelSums]:
+def _counts(
+    kernels: Iterable[KernelSummary], by: rows.CountedBy, file: str
+) -> dict[str, KernelSums]:
     """Library, target and so on → the sums over its kernels. `file` is that of a build of one."""
     counts: dict[str, KernelSums] = {}
     for kernel in kernels:
@@ -322,14 +313,14 @@ def _counts(kernels: Iterable[KernelSummary], by: CountedBy, file: str) -> dict[
             scratch_bytes_per_lane=numbers.scratch_bytes_per_lane or 0,
             vgprs=numbers.vgprs or 0,
             code_bytes=numbers.code_bytes or 0,
-            waves_lost=waves_lost(numbers.waves_per_simd, numbers.percent),
+            waves_lost=rows.waves_lost(numbers.waves_per_simd, numbers.percent),
         )
         for name in _names(kernel, by, file):
             counts[name] = counts.get(name, KernelSums()).plus(sums)
     return counts
 
 
-def _names(kernel: KernelSummary, by: CountedBy, file: str) -> tuple[str, ...]:
+def _names(kernel: KernelSummary, by: rows.CountedBy, file: str) -> tuple[str, ...]:
     """The library, target and so on of a kernel; several for its limiters."""
     path, member = kernel.place
     path = path or os.path.basename(file)

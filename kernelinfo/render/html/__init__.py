@@ -15,19 +15,16 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from kernelinfo import __version__
 from kernelinfo.hardware import targets
-from kernelinfo.kernel import Item, Kernel, Repeat, Result
+from kernelinfo.kernel import Item, Kernel, Repeat, Result, record
 from kernelinfo.kernel.code_object import CodeObject, library_of, member_file
 from kernelinfo.kernel.names import KernelName
-from kernelinfo.kernel.record import NUMBERS
 from kernelinfo.kernel.traits import LDS_NOT_STATED
 from kernelinfo.model import Occupancy
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import SOURCES
-from kernelinfo.render import NameStyle, View
+from kernelinfo.render import NameStyle, View, notes, paint
 from kernelinfo.render.json import as_json
 from kernelinfo.render.names import member_path, name_of, names_of, printable
-from kernelinfo.render.notes import code_parts, expected
-from kernelinfo.render.paint import compiler_name
 from kernelinfo.rules import BY_DEFAULT
 
 if TYPE_CHECKING:
@@ -142,7 +139,7 @@ class Shared(Generic[_V]):
 MOST_OF_A_NAME = 4000
 """Most characters of a kernel's name in the page. A cut name states its length."""
 
-_FACTS: dict[str, str] = {number.field: number.noun or number.unit for number in NUMBERS} | {
+_FACTS: dict[str, str] = {number.field: number.noun or number.unit for number in record.NUMBERS} | {
     "accum_offset": "first AGPR",
     "max_workgroup_size": "workitems in the largest workgroup",
     "dynamic_lds_bytes": "B of LDS at launch",
@@ -286,8 +283,8 @@ def _details(result: Result, texts: Shared[Hashable]) -> list[Any]:
     """Source line, sentences on the code and on a profile, and facts, for a kernel's page."""
     return [
         _source(result.kernel),
-        [texts(part) for part in code_parts(result.kernel.code)],
-        [texts(line) for line in expected(result)],
+        [texts(part) for part in notes.code_parts(result.kernel.code)],
+        [texts(line) for line in notes.expected(result)],
         _facts(result.kernel),
     ]
 
@@ -335,7 +332,7 @@ def _input(code_object: CodeObject) -> tuple[Any, ...]:
         code_object.kind,
         printable(code_object.target or ""),
         printable(code_object.target_id or ""),
-        compiler_name(code_object.compiler or ""),
+        paint.compiler_name(code_object.compiler or ""),
         code_object.offset,
         *place(code_object.path, code_object.member),
         tuple(printable(f"{name}={value}") for name, value in code_object.options),

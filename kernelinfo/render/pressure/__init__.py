@@ -16,16 +16,9 @@ from kernelinfo.pressure.debug_information import LdsUse, LdsVariable
 from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.listing import is_whole
 from kernelinfo.pressure.measure import Measured
-from kernelinfo.pressure.nouns import (
-    CodeRange,
-    InstructionMix,
-    LiveValues,
-    LoopPressure,
-    Story,
-)
+from kernelinfo.pressure.nouns import CodeRange, InstructionMix, LiveValues, LoopPressure, Story
 from kernelinfo.reading.facts import SourceLine
-from kernelinfo.render.names import printable
-from kernelinfo.render.paint import known, percent, size, waves_per_simd
+from kernelinfo.render.paint import known, percent, printable, size, waves_per_simd
 
 HEADINGS = InstructionCounts._make(
     (

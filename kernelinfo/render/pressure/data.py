@@ -13,10 +13,9 @@ from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.in_flight import far
 from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.reading.blob import Problem
-from kernelinfo.render import View
+from kernelinfo.render import View, tables
 from kernelinfo.render.json import as_json, code_object_document, encoded, picked
 from kernelinfo.render.names import name_of
-from kernelinfo.render.tables import WRITERS, Table
 
 SCHEMA = "kernelinfo/pressure/2"
 
@@ -182,16 +181,16 @@ COLUMNS = (
 
 def render_jsonl(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
     """A row for each kernel; pressure-row-schema.json describes each column."""
-    return WRITERS["jsonl"](_table(items, view), view)
+    return tables.WRITERS["jsonl"](_table(items, view), view)
 
 
 def render_csv(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
     """A row for each kernel, under the names of `COLUMNS`."""
-    return WRITERS["csv"](_table(items, view), view)
+    return tables.WRITERS["csv"](_table(items, view), view)
 
 
-def _table(items: Iterable[MeasureItem], view: View) -> Table:
-    return Table(COLUMNS, (_row(item, view) for item in items if isinstance(item, Measured)))
+def _table(items: Iterable[MeasureItem], view: View) -> tables.Table:
+    return tables.Table(COLUMNS, (_row(item, view) for item in items if isinstance(item, Measured)))
 
 
 def _row(measured: Measured, view: View) -> list[object]:

@@ -13,9 +13,7 @@ from kernelinfo.pressure.in_flight import soonest_outside, tightest
 from kernelinfo.pressure.measure import Measured
 from kernelinfo.pressure.nouns import InFlight, LinePressure, Story
 from kernelinfo.reading.facts import SourceLine
-from kernelinfo.render import View
-from kernelinfo.render.names import printable
-from kernelinfo.render.paint import Span, painted, right, size, table_lines, wrap
+from kernelinfo.render import View, paint
 from kernelinfo.render.pressure import HEADINGS, begin, located
 
 
@@ -23,8 +21,8 @@ def in_flight_table(story: Story, result: Result, view: View) -> Iterator[str]:
     """The loads in flight in each loop, in the order of the text, and outside them; in the whole
     function if no loop loads. A line says why if they are not known."""
     if story.waits_unknown:
-        text = f" in flight: cannot tell: {printable(story.waits_unknown)}"
-        yield from painted([[], *wrap([(text, "")], view.width, 2)], view)
+        text = f" in flight: cannot tell: {paint.printable(story.waits_unknown)}"
+        yield from paint.painted([[], *paint.wrap([(text, "")], view.width, 2)], view)
         return
     loops = [loop for loop in story.loops if loop.in_flight][: view.top or None]
     rows = [
@@ -43,7 +41,9 @@ def in_flight_table(story: Story, result: Result, view: View) -> Iterator[str]:
         per = f"in {occupancy.waves} waves/{occupancy.per}" if occupancy else "per CU"
         heading = ("in flight", "from", "loads", "B/lane", per, "waits", "shortest wait")
         yield "\n"
-        yield from painted(table_lines([heading, *rows], "ttnnnnd", view, {0: "bold"}), view)
+        yield from paint.painted(
+            paint.table_lines([heading, *rows], "ttnnnnd", view, {0: "bold"}), view
+        )
 
 
 def _rows(
@@ -52,11 +52,11 @@ def _rows(
     """A row for each memory. Bytes of scalar loads are not those of a lane."""
     return [
         (
-            printable(name.strip()) if position == 0 else "",
+            paint.printable(name.strip()) if position == 0 else "",
             row.memory,
             str(row.loads),
             "" if row.memory == "scalar" else str(row.bytes),
-            size(number) if (number := _bytes_of_all(row, result)) else "",
+            paint.size(number) if (number := _bytes_of_all(row, result)) else "",
             str(row.waits),
             _shortest(row, near),
         )
@@ -124,10 +124,10 @@ def in_flight_line(story: Story, result: Result) -> str:
         return ""
     loop, row = chosen
     text = f"{row.loads} {row.memory} in flight"
-    text += f" in {printable(loop.label or located(loop.at))}" if loop else ""
+    text += f" in {paint.printable(loop.label or located(loop.at))}" if loop else ""
     number = _bytes_of_all(row, result)
     if number and (occupancy := result.occupancy):
-        text += f", {size(number)} per {occupancy.per}"
+        text += f", {paint.size(number)} per {occupancy.per}"
     text += f"; shortest wait {_shortest(row, loop and loop.at)}"
     outside = soonest_outside(story) if loop else None
     if outside and (outside.distance or 0) < (row.distance or 0):
@@ -163,12 +163,14 @@ def render_source(measured: Measured, text: SourceText, view: View) -> Iterator[
         yield "\n"
         lines = text.lines(file, folder)
         if isinstance(lines, str):
-            yield from painted([[(f" no source text: {printable(lines)}", "")]], view)
+            yield from paint.painted([[(f" no source text: {paint.printable(lines)}", "")]], view)
             continue
-        yield from painted([[(f" {printable(posixpath.basename(file))}", "bold")]], view)
+        yield from paint.painted(
+            [[(f" {paint.printable(posixpath.basename(file))}", "bold")]], view
+        )
         near = peak.line if peak and peak.file == file else None
         waits = {line.line: text for line, text in waited.items() if line.file == file}
-        yield from painted(_annotated(lines, by_file[file], waits, near, view.top), view)
+        yield from paint.painted(_annotated(lines, by_file[file], waits, near, view.top), view)
 
 
 def _annotated(
@@ -177,7 +179,7 @@ def _annotated(
     waits: Mapping[int, str],
     peak: int | None,
     around: int,
-) -> Iterator[list[Span]]:
+) -> Iterator[list[paint.Span]]:
     """The lines of one file. Gaps are left out; the line of the peak is marked. `waits` say for
     which loads the waits of a line wait.
 
@@ -210,21 +212,21 @@ def _annotated(
         before = number
         mark, style = (" ►", "bold") if number == peak else ("  ", "")
         row, code = _in_columns(margin(number), widths), text[number - 1].expandtabs(4)
-        yield [(f"{mark} {row} | {printable(code)}", style)]
+        yield [(f"{mark} {row} | {paint.printable(code)}", style)]
     if is_range and before is not None:
         yield from _left_out(min(max(lines), len(text)) - before, "below")
     elif hidden := sum(number <= len(text) for number in lines) - len(chosen):
         yield [(f" {counted(hidden, 'more line')} with code; --top 0 shows all", "")]
 
 
-def _left_out(lines: int, where: str) -> Iterator[list[Span]]:
+def _left_out(lines: int, where: str) -> Iterator[list[paint.Span]]:
     if lines > 0:
         yield [(f" … {counted(lines, 'line')} {where}; --top 0 shows all", "dim")]
 
 
 def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
     """The cells of a row, aligned to the right."""
-    return "  ".join(map(right, cells, widths))
+    return "  ".join(map(paint.right, cells, widths))
 
 
 def _numbers(

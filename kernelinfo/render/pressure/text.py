@@ -15,12 +15,11 @@ from kernelinfo.pressure.debug_information import SourceText
 from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.pressure.nouns import InstructionMix, LiveValues, Story
 from kernelinfo.pressure.values import bill
-from kernelinfo.render import View, paint
+from kernelinfo.render import View, paint, table
 from kernelinfo.render import pressure as words
 from kernelinfo.render.names import attributed, name_of, names_of, printable
 from kernelinfo.render.pressure import HEADINGS
 from kernelinfo.render.pressure.tables import in_flight_table, render_source
-from kernelinfo.render.table import in_words
 from kernelinfo.rules import on_code
 
 
@@ -121,7 +120,7 @@ def _whole(measured: Measured, view: View) -> Iterator[str]:
         ("copies", words.copies(story)),
         ("unset", words.unwritten(measured)),
         *(
-            (finding.severity, f"{finding.rule} {in_words(finding)}")
+            (finding.severity, f"{finding.rule} {table.in_words(finding)}")
             for finding in on_code(measured.result)
         ),
         ("used", words.unused_step(story)),

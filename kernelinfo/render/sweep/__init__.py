@@ -7,13 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kernelinfo import __version__
-from kernelinfo.kernel import Kernel, Result, counted
-from kernelinfo.kernel.record import NAMES, record
-from kernelinfo.render import View, paint
+from kernelinfo.kernel import Kernel, Result, counted, record
+from kernelinfo.render import View, paint, tables
 from kernelinfo.render.json import encoded, kernel_document, picked
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.table import lines_of
-from kernelinfo.render.tables import WRITERS, Table, code, markdown_table, plain
 from kernelinfo.variants import nouns
 from kernelinfo.variants.requests import AS_COMPILED, Asked
 
@@ -128,25 +126,28 @@ def render_markdown(sweeps: Iterable[nouns.Sweep], view: View) -> Iterator[str]:
     for sweep in sweeps:
         yield "**kernelinfo sweep**\n\n"
         yield from _in_markdown(sweep, view)
-    yield f"\n{plain(LEGEND)}\n"
+    yield f"\n{tables.plain(LEGEND)}\n"
 
 
 def _in_markdown(sweep: nouns.Sweep, view: View) -> Iterator[str]:
-    yield from (f"* {plain(' '.join(line.split()))}\n" for line in about(sweep))
+    yield from (f"* {tables.plain(' '.join(line.split()))}\n" for line in about(sweep))
     for kernel in sweep.kernels:
-        yield f"\n### {code(name_of(kernel, view.names))}\n"
+        yield f"\n### {tables.code(name_of(kernel, view.names))}\n"
         empty = ("",) * (len(HEADING) - 1)
-        yield from markdown_table(
+        yield from tables.markdown_table(
             ("asked for", *HEADING),
             [
-                (plain(labels(variants)), *(cells or (plain(variants[0].error or ""), *empty)))
+                (
+                    tables.plain(labels(variants)),
+                    *(cells or (tables.plain(variants[0].error or ""), *empty)),
+                )
                 for variants, cells in rows(kernel)
             ],
         )
         yield "\n"
-        yield from (f"* {plain(note)}\n" for note in kernel.notes)
-        yield f"* {plain(trade(kernel))}\n"
-        yield from (f"* {line.language}: {code(line.written)}\n" for line in kernel.lines)
+        yield from (f"* {tables.plain(note)}\n" for note in kernel.notes)
+        yield f"* {tables.plain(trade(kernel))}\n"
+        yield from (f"* {line.language}: {tables.code(line.written)}\n" for line in kernel.lines)
     yield "\n"
 
 
@@ -328,12 +329,12 @@ def render_csv(sweeps: Iterable[nouns.Sweep], view: View) -> Iterator[str]:
         for kernel in sweep.kernels
         for variant in kernel.variants
     )
-    return WRITERS["csv"](Table((*_ASKED, *NAMES), rows), view)
+    return tables.WRITERS["csv"](tables.Table((*_ASKED, *record.NAMES), rows), view)
 
 
 def _report(kernel: nouns.SweptKernel, variant: nouns.Variant, view: View) -> tuple[object, ...]:
     """The kernel's columns. A variant that failed has only the names."""
     names = (name_of(kernel, view.names), kernel.symbol)
     if variant.result:
-        return names + tuple(record(variant.result).values())[len(names) :]
-    return names + (None,) * (len(NAMES) - len(names))
+        return names + tuple(record.record(variant.result).values())[len(names) :]
+    return names + (None,) * (len(record.NAMES) - len(names))

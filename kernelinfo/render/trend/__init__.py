@@ -13,10 +13,8 @@ from kernelinfo.fleet.acceptance import without_versions
 from kernelinfo.fleet.history import History, Night, NightStep, Trend
 from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel.code_object import member_file
-from kernelinfo.render import diff
+from kernelinfo.render import diff, paint
 from kernelinfo.render.diff.text import in_both
-from kernelinfo.render.names import printable
-from kernelinfo.render.paint import sizes
 from kernelinfo.render.rows import counted_sums
 
 _MEASURES = ("percent", "vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
@@ -57,7 +55,7 @@ class TrendRow(NamedTuple):
     def library(self) -> str:
         """The kernel's library; for a member of a package also its file: `torch › libfoo.so`."""
         file = without_versions(member_file(self.history.latest.place[1]).rpartition("/")[2])
-        return printable(" › ".join(filter(None, (self.history.library, file))))
+        return paint.printable(" › ".join(filter(None, (self.history.library, file))))
 
     @property
     def moved_in_words(self) -> str:
@@ -65,10 +63,12 @@ class TrendRow(NamedTuple):
         number of more than two."""
         if len(self.steps) < 3:
             each = (" ".join((build, *_brief(commits))) for build, _, commits in self.steps)
-            return printable(", ".join(each))
+            return paint.printable(", ".join(each))
         (first, _, before), *_, (last, _, after) = self.steps
         whole = (before[0], after[1]) if before and after else None
-        return printable(" ".join((f"{first} … {last} ({len(self.steps)} builds)", *_brief(whole))))
+        return paint.printable(
+            " ".join((f"{first} … {last} ({len(self.steps)} builds)", *_brief(whole)))
+        )
 
 
 def rows(trend: Trend) -> list[TrendRow]:
@@ -163,7 +163,7 @@ def _recompiled_in_words(
     """`clang 19.1.7 → clang 22.1.8 in 39 of 40 libraries`; `also clang 22.1.8` if none was left."""
     old, new = diff.compilers_in_words(gone, added)
     words = f"{old} → {new}" if old and new else f"also {new}" if new else f"no longer {old}"
-    words = printable(words)
+    words = paint.printable(words)
     if among == 1:
         return words
     return f"{words} in {grouped(libraries)} of {grouped(among)} libraries"
@@ -177,8 +177,8 @@ def told_builds(trend: Trend) -> Iterator[tuple[int, tuple[str, ...]]]:
     step from the build before in words."""
     last = len(trend.builds) - 1
     changed = {name for name, _ in recompiled(trend)}
-    scratch = sizes([build.sums.scratch_bytes_per_lane for build in trend.builds])
-    code = sizes([build.sums.code_bytes for build in trend.builds])
+    scratch = paint.sizes([build.sums.scratch_bytes_per_lane for build in trend.builds])
+    code = paint.sizes([build.sums.code_bytes for build in trend.builds])
     for index, build in enumerate(trend.builds):
         step = trend.steps[index - 1] if index else None
         moved = step and _has_moved(step.comparison)
@@ -217,7 +217,7 @@ def places(rows: Iterable[TrendRow]) -> list[tuple[str, ...]]:
     )
     return [
         (
-            *map(printable, place),
+            *map(paint.printable, place),
             *(f"{counts[place][status] or ''}" for status in STATUSES),
             grouped(lost[place]) if lost[place] else "",
         )

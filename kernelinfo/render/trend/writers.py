@@ -9,10 +9,9 @@ from typing import Any
 from kernelinfo import __version__
 from kernelinfo.fleet.acceptance import without_versions
 from kernelinfo.fleet.history import Night, Trend
-from kernelinfo.kernel import counted
+from kernelinfo.kernel import counted, record
 from kernelinfo.kernel.columns import KernelSums
 from kernelinfo.kernel.names import KernelName
-from kernelinfo.kernel.record import NUMBERS
 from kernelinfo.render import NameStyle, View, diff, html, paint, tables
 from kernelinfo.render import trend as trends
 from kernelinfo.render.diff.data import compilers, side, summary_document
@@ -262,7 +261,13 @@ def _kernel(row: trends.TrendRow) -> dict[str, Any]:
 
 _CSV_HEADING = (
     *("Kernel", "Status", "Match", "Moved_In", "Commits", "Why", "Library", "Build"),
-    *("Kernel_Name", "Symbol", "Target", "Code_Object", *(number.name for number in NUMBERS)),
+    *(
+        "Kernel_Name",
+        "Symbol",
+        "Target",
+        "Code_Object",
+        *(number.name for number in record.NUMBERS),
+    ),
 )
 _SUMS = {
     "kernels": "Kernels",

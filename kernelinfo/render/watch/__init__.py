@@ -12,14 +12,10 @@ from kernelinfo.compare.changes import Pair
 from kernelinfo.kernel import Kernel, counted, grouped
 from kernelinfo.kernel.report import Report
 from kernelinfo.pressure.nouns import Peak, Story
-from kernelinfo.render import View
-from kernelinfo.render.diff import of_pair
+from kernelinfo.render import View, diff, paint, table, tables
 from kernelinfo.render.diff.text import STYLES
 from kernelinfo.render.json import as_json, picked
 from kernelinfo.render.names import attributed, chosen_name, member_path, names_of, printable
-from kernelinfo.render.paint import Span, compiler_name, fitted, hidden, painted, waves_per_simd
-from kernelinfo.render.table import in_words, next_step, table, target_of
-from kernelinfo.render.tables import json_lines
 from kernelinfo.watch.looks import WatchedKernel, WatchLook
 
 _INDENT = 8
@@ -35,12 +31,12 @@ def render(look: WatchLook, view: View) -> Iterator[str]:
 
 def rows(look: WatchLook, view: View) -> Iterator[str]:
     """The rows of the kernels, `view.top` of them, or the message of a command that failed."""
-    yield from painted(_failure(look) if look.failure else _rows(look, view), view)
+    yield from paint.painted(_failure(look) if look.failure else _rows(look, view), view)
 
 
 def details(look: WatchLook, view: View) -> Iterator[str]:
     """Moves and peaks of the kernels, then problems; the last line sums the look up."""
-    yield from painted(_details(look, view), view)
+    yield from paint.painted(_details(look, view), view)
 
 
 def on_screen(
@@ -48,8 +44,8 @@ def on_screen(
 ) -> list[str]:
     """Lines for a terminal of this height: `good`, the last look that worked, below the message of
     a command that failed since. `now` says what is waited for."""
-    above = [*painted(_failure(failed), view)][: height // 2] if failed else []
-    above += painted([[(_sum(failed), "bold")], []], view) if failed else []
+    above = [*paint.painted(_failure(failed), view)][: height // 2] if failed else []
+    above += paint.painted([[(_sum(failed), "bold")], []], view) if failed else []
     room = height - len(above) - _AROUND_ROWS
     below = [*details(good, view)] if good else []
     kept = min(len(good.kernels), room // 2) if good else 0
@@ -57,10 +53,10 @@ def on_screen(
     top = max(1, room - len(below))
     shown = [*rows(good, view._replace(top=min(top, view.top or top)))] if good else []
     lines = [*above, *shown, *below][: height - 1]
-    return [*lines, *painted([[(f" {printable(now)}", "dim")]], view)]
+    return [*lines, *paint.painted([[(f" {printable(now)}", "dim")]], view)]
 
 
-def _failure(look: WatchLook) -> Iterator[list[Span]]:
+def _failure(look: WatchLook) -> Iterator[list[paint.Span]]:
     """The message as the command gave it, then what failed."""
     for line in look.failure.splitlines():
         style = "bold red" if "error:" in line else ""
@@ -68,24 +64,24 @@ def _failure(look: WatchLook) -> Iterator[list[Span]]:
     yield []
 
 
-def _rows(look: WatchLook, view: View) -> Iterator[list[Span]]:
+def _rows(look: WatchLook, view: View) -> Iterator[list[paint.Span]]:
     if not look.kernels:
         return
     shown = look.kernels[: view.top or None]
     kernels = [watched.result.kernel for watched in shown]
     yield _heading(look)
     yield []
-    table_rows, targets = [[watched.result] for watched in shown], [*map(target_of, kernels)]
+    table_rows, targets = [[watched.result] for watched in shown], [*map(table.target_of, kernels)]
     names, short = names_of(kernels, view.names), names_of(kernels, "short")
-    yield from table(table_rows, names, short, view, targets if len({*targets}) > 1 else ())
-    yield from hidden(len(look.kernels) - len(shown))
+    yield from table.table(table_rows, names, short, view, targets if len({*targets}) > 1 else ())
+    yield from paint.hidden(len(look.kernels) - len(shown))
     yield []
 
 
-def _heading(look: WatchLook) -> list[Span]:
+def _heading(look: WatchLook) -> list[paint.Span]:
     origins = [*dict.fromkeys(watched.result.kernel.code_object for watched in look.kernels)]
     paths = [*dict.fromkeys(member_path(origin.path, origin.member) for origin in origins)]
-    compilers = [compiler_name(origin.compiler) for origin in origins if origin.compiler]
+    compilers = [paint.compiler_name(origin.compiler) for origin in origins if origin.compiler]
     about = (
         _some([origin.target or "?" for origin in origins], "target"),
         _some(compilers, "compiler"),
@@ -101,7 +97,7 @@ def _some(texts: Sequence[str], noun: str) -> str:
     return counted(len(distinct), noun) if distinct[1:] else "".join(distinct)
 
 
-def _details(look: WatchLook, view: View) -> Iterator[list[Span]]:
+def _details(look: WatchLook, view: View) -> Iterator[list[paint.Span]]:
     shown = [
         watched for watched in look.kernels[: view.top or None] if _is_told(watched, look, view)
     ]
@@ -109,13 +105,15 @@ def _details(look: WatchLook, view: View) -> Iterator[list[Span]]:
     for watched, name in zip(shown, attributed(kernels, names_of(kernels, "short")), strict=True):
         yield from _of_kernel(watched, name, look, view)
     for gone in look.gone:
-        waves = "?" if gone.waves_per_simd is None else f"{waves_per_simd(gone.waves_per_simd)}"
+        waves = (
+            "?" if gone.waves_per_simd is None else f"{paint.waves_per_simd(gone.waves_per_simd)}"
+        )
         yield [(" gone   ", STYLES["gone"]), (f"{printable(gone.name)}: had {waves}", "")]
     for problem in look.problems:
         where = member_path(problem.path, problem.member)
         line = f":{problem.line}" if problem.line else ""
         yield [(f" {where}{line}: {printable(problem.message)}", "bold red")]
-    yield from fitted([(_sum(look), "bold")], view, 1)
+    yield from paint.fitted([(_sum(look), "bold")], view, 1)
 
 
 def _is_told(watched: WatchedKernel, look: WatchLook, view: View) -> bool:
@@ -129,20 +127,22 @@ def _is_told(watched: WatchedKernel, look: WatchLook, view: View) -> bool:
 
 def _of_kernel(
     watched: WatchedKernel, name: str, look: WatchLook, view: View
-) -> Iterator[list[Span]]:
+) -> Iterator[list[paint.Span]]:
     status = watched.status if watched.has_changed else ""
     before = [(f" {status:<6} ", STYLES.get(status, "")), (name, "bold")]
     why = _why(watched)
-    yield from fitted([*before, (f"  {why}" if why else "", "")], view, _INDENT)
+    yield from paint.fitted([*before, (f"  {why}" if why else "", "")], view, _INDENT)
     if watched.since_first and watched.since_first != watched.since_previous:
-        text = f"since the first look: {of_pair(watched.since_first).why}"
-        yield from fitted([(" " * _INDENT, ""), (text, "dim")], view, _INDENT)
+        text = f"since the first look: {diff.of_pair(watched.since_first).why}"
+        yield from paint.fitted([(" " * _INDENT, ""), (text, "dim")], view, _INDENT)
     if watched.story and watched.story.peak.pressure.vector:
-        yield from fitted([(f" {_peak(watched, watched.story, name)}", "")], view, _INDENT)
-    if step := next_step(watched.result.occupancy, watched.result.next):
-        yield from fitted([(" " * _INDENT, ""), ("next  ", "bold"), (step, "")], view, _INDENT)
+        yield from paint.fitted([(f" {_peak(watched, watched.story, name)}", "")], view, _INDENT)
+    if step := table.next_step(watched.result.occupancy, watched.result.next):
+        yield from paint.fitted(
+            [(" " * _INDENT, ""), ("next  ", "bold"), (step, "")], view, _INDENT
+        )
     for text in _findings(watched, look):
-        yield from fitted([(" " * _INDENT, ""), (text, "")], view, _INDENT)
+        yield from paint.fitted([(" " * _INDENT, ""), (text, "")], view, _INDENT)
 
 
 def _findings(watched: WatchedKernel, look: WatchLook) -> Iterator[str]:
@@ -153,12 +153,12 @@ def _findings(watched: WatchedKernel, look: WatchLook) -> Iterator[str]:
     for before, findings in ((word, current), (_ENDED, watched.ended_findings)):
         for finding in findings:
             head = f"{before}{finding.rule} {finding.severity}"
-            yield f"{head}: {finding.message if before == _ENDED else in_words(finding)}"
+            yield f"{head}: {finding.message if before == _ENDED else table.in_words(finding)}"
 
 
 def _why(watched: WatchedKernel) -> str:
     if watched.since_previous and watched.moves:
-        return of_pair(watched.since_previous).why
+        return diff.of_pair(watched.since_previous).why
     return "no number moved, other findings" if watched.has_changed and not watched.is_new else ""
 
 
@@ -222,7 +222,7 @@ def render_jsonl(look: WatchLook, view: View) -> Iterator[str]:
         "gone": [picked(kernel, "symbol", "name", "target", "code_object") for kernel in look.gone],
         "problems": as_json(look.problems),
     }
-    return json_lines([document])
+    return tables.json_lines([document])
 
 
 def _kernel(watched: WatchedKernel, view: View) -> dict[str, Any]:
@@ -241,7 +241,7 @@ def _kernel(watched: WatchedKernel, view: View) -> dict[str, Any]:
 
 def _moved(pair: Pair | None) -> dict[str, Any] | None:
     """The numbers that moved; None without an earlier state or if none did."""
-    return picked(of_pair(pair), "why", "moves") if pair and pair.moves else None
+    return picked(diff.of_pair(pair), "why", "moves") if pair and pair.moves else None
 
 
 def _peak_document(watched: WatchedKernel) -> dict[str, Any] | None:
