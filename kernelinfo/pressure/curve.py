@@ -17,7 +17,6 @@ from kernelinfo.pressure.listing import Instruction
 from kernelinfo.pressure.nouns import InFlight
 from kernelinfo.pressure.registers import Counts, each, ranges, union, whole
 from kernelinfo.pressure.rules import InstructionClass, bytes_of
-from kernelinfo.pressure.values import named_registers
 
 _CLASSES: tuple[InstructionClass, ...] = get_args(InstructionClass)
 _MOVES = ("load", "store")
@@ -220,6 +219,36 @@ def _variables(function: LiveFunction, indices: Sequence[int]) -> tuple[tuple[st
         for (name, first, last), registers in sorted(by_ends.items())
         if registers
     )
+
+
+def named_registers(
+    function: LiveFunction, block: int | None = None
+) -> Iterator[tuple[int, str, int, int]]:
+    """Each register that, by the compiler's comments, holds a source variable; the variable; and
+    the first and last instruction at which it does, within a block or in all.
+
+    Copies of an inlined function share their names, so one name may hold several registers. A name
+    lasts until its register is overwritten. The compiler repeats the names at the beginning of each
+    block.
+    """
+    stated: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    for index, name, registers in function.listing.variables:
+        if index < len(function.instructions):
+            stated[index].append((name, registers))
+    blocks = {function.block_of(index) for index in stated}
+    for number in sorted(blocks & {block} if block is not None else blocks):
+        names: dict[int, tuple[str, int]] = {}
+        for index in function.flow.instructions(number):
+            for name, registers in stated.get(index, ()):
+                for register in each(registers):
+                    if register in names:
+                        yield register, *names[register], index - 1
+                    names[register] = name, index
+            for register in each(function.instructions[index].effect.writes) if names else ():
+                if register in names:
+                    yield register, *names.pop(register), index
+        last = function.flow.instructions(number)[-1]
+        yield from ((register, *named, last) for register, named in names.items())
 
 
 def _spans(function: LiveFunction, indices: Sequence[int]) -> tuple[LiveSpan, ...]:

@@ -1,15 +1,22 @@
-"""Spill slots and lanes of a function: what they hold is a value as in a register."""
+"""Spill slots and lanes of a function: what they hold is a value as in a register.
+
+What the code needs: the registers and spill slots that are alive at once, each value once.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
+from kernelinfo.kernel.needs import NeedsShare, RegisterNeeds
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.pressure.flow import MOST_VISITS, may_be_written, needed_from
 from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.registers import AGPRS, Counts, count, each, union, whole
+from kernelinfo.pressure.nouns import Role
+from kernelinfo.pressure.registers import AGPRS, VGPRS, Counts, count, each, union, whole
 from kernelinfo.pressure.slots import SlotAccess, lanes_of, slots_of
+from kernelinfo.pressure.values import LiveRegisters, live_at
 
 TO_AGPRS = "VGPRs are spilled to AGPRs, which have a file of their own"
 
@@ -323,3 +330,81 @@ def places_of(function: LiveFunction, traits: Traits) -> Places | str:
         agprs,
         union(move.places for move in lanes.values()),
     )
+
+
+def needs_of(
+    function: LiveFunction, places: Places, files: str, *, with_shares: bool = True
+) -> RegisterNeeds:
+    """The registers that the code of a function needs. `files` is the target's `agprs.file`.
+    Computing the shares takes half of the time."""
+    counts = places.counts
+    at_once = [counts[index] for index in function.code]
+    peak = max({*at_once}, key=lambda live: live.vector(files), default=Counts(0, 0, 0))
+    vector = peak.vector(files)
+    number = next(n for n, live in enumerate(at_once) if live.vector(files) == vector)
+    index = function.code[number]
+    block, location = function.block_of(index), function.location(index)
+    border, shares = 0, tuple[NeedsShare, ...]()
+    if vector:
+        begin, before, after, end = _points(places, block, index)
+        border = max(places.count(point).vector(files) for point in (begin, end))
+        if with_shares and places.has_slots:
+            shares = _shares(function, places, index, before, after)
+    loop = function.loop_around(index)
+    blocks = [other for other in function.flow.order if loop and function.loops.holds(loop, other)]
+    vgprs, agprs, sgprs = map(max, zip(*{*at_once}, strict=True))
+    return RegisterNeeds(
+        vector=vector,
+        vgprs=vgprs,
+        agprs=agprs,
+        sgprs=sgprs,
+        in_memory=vector - function.counts[index].vector(files),
+        exact=places.is_settled and not function.reasons,
+        number=location.number,
+        line=location.line,
+        address=location.address,
+        source=location.source,
+        border=border,
+        is_loop=blocks == [block],
+        shares=shares,
+    )
+
+
+def _points(places: Places, block: int, index: int) -> tuple[Point, Point, Point, Point]:
+    """The places live at the beginning of a block, before and after one of its instructions, and at
+    its end."""
+    points = places.points(block)  # the last instruction first
+    place, before, end = next(points)
+    after = end
+    while place != index:
+        place, before, after = next(points)
+    return places.entering(block), before, after, end
+
+
+def _shares(
+    function: LiveFunction, places: Places, index: int, before: Point, after: Point
+) -> tuple[NeedsShare, ...]:
+    """The vector values live at an instruction, by role; the largest role first."""
+    live = LiveRegisters(function, index, live_at(function, index) & (VGPRS | AGPRS))
+    roles: dict[Role | None, int] = defaultdict(int)
+    for register, _, role in live.roles():
+        roles[role] |= register
+    most = places.count(before), places.count(after)
+    shares: dict[str | None, tuple[int, int]] = dict.fromkeys([*roles, None], (0, 0))
+    for register_class, position in ((VGPRS, 0), (AGPRS, 1)):
+        if not any(live_counts[position] for live_counts in most):
+            continue
+        is_after = most[1][position] > most[0][position]
+        point = after if is_after else before
+        crossing, crossing_places = places.crossing(index, is_after=is_after)
+        for role, registers in roles.items():
+            here = point[0] & registers & register_class
+            both = count(here & crossing)[position]
+            total = count(here)[position]
+            shares[role] = shares[role][0] + both, shares[role][1] + total - both
+        apart = places.apart(point)
+        both = places.number(apart & crossing_places)[position]
+        total = places.number(apart)[position]
+        shares[None] = shares[None][0] + both, shares[None][1] + total - both
+    every = (NeedsShare(role, *both) for role, both in shares.items() if any(both))
+    return tuple(sorted(every, key=lambda share: -sum(share[1:])))

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from heapq import heappop, heappush
 from typing import Literal
 
@@ -17,7 +17,6 @@ from kernelinfo.pressure.instructions import InstructionEffect, operation
 from kernelinfo.pressure.instructions import effect as effect_of
 from kernelinfo.pressure.listing import Instruction
 from kernelinfo.pressure.loops import Loop
-from kernelinfo.pressure.nouns import Role
 from kernelinfo.pressure.registers import AGPRS, VGPRS, each, named, union, whole
 
 _BLOCK_STEPS = 4
@@ -88,7 +87,7 @@ class ValueTrace:
         return sought & whole(live) if sought & ~live else sought
 
 
-_MOST_STEPS = 100_000
+ROLE_STEPS = 100_000
 """For the uses of one instruction's values; for the sums of a loop."""
 _LOADS = ("load", "scratch")
 _LOADING = re.compile(r"ds_(?:read|load)|\w+_atomic_")
@@ -100,44 +99,38 @@ _FLOATING = re.compile(r"v_(?:dot\w|\w+?_(?:bf16|f16|f32|f64)(?:_|\Z))")
 
 _Sum = tuple[int, int, int]
 """An instruction, registers that it writes, and those whose values it copies or adds to."""
-_Use = Literal["sum", "fragment", "address", "lane", "other"]
+Use = Literal["sum", "fragment", "address", "lane", "other"]
 """What an instruction reads a register as: operand C of a matrix instruction, another of its
 operands, an address, lanes that hold SGPRs, or anything else."""
 
 
-class _Uses:
-    """Uses of the values of some registers."""
+def note_uses(
+    instruction: Instruction, sought: int, uses: dict[Use, int], copies: dict[int, int]
+) -> None:
+    """Add what an instruction uses the sought registers for, or the registers that it copies each
+    to.
 
-    def __init__(self) -> None:
-        self.registers: dict[_Use, int] = dict.fromkeys(
-            ("sum", "fragment", "address", "lane", "other"), 0
-        )
-        self.copies: dict[int, int] = defaultdict(int)
-        """Register → those that its value is copied to."""
-
-    def note(self, instruction: Instruction, sought: int) -> None:
-        """Record what an instruction uses the sought registers for. Changing a register in place
-        does not count as a use."""
-        effect = instruction.effect
-        touched = whole(effect.reads & sought) & ~_changed(instruction)
-        if not touched:
-            return
-        if effect.instruction_class == "copy":
-            for register in each(touched):
-                self.copies[register] |= whole(effect.writes)
-        elif effect.instruction_class == "matrix":
-            sums = touched & _special(instruction.text, True)
-            self.registers["sum"] |= sums
-            self.registers["fragment"] |= touched & ~sums
-        elif effect.mnemonic == "v_readlane_b32":
-            self.registers["lane"] |= touched
-        else:
-            addresses = touched & _special(instruction.text, False)
-            self.registers["address"] |= addresses
-            self.registers["other"] |= touched & ~addresses
+    Changing a register in place does not count as a use."""
+    effect = instruction.effect
+    touched = whole(effect.reads & sought) & ~changed(instruction)
+    if not touched:
+        return
+    if effect.instruction_class == "copy":
+        for register in each(touched):
+            copies[register] |= whole(effect.writes)
+    elif effect.instruction_class == "matrix":
+        sums = touched & _special(instruction.text, True)
+        uses["sum"] |= sums
+        uses["fragment"] |= touched & ~sums
+    elif effect.mnemonic == "v_readlane_b32":
+        uses["lane"] |= touched
+    else:
+        addresses = touched & _special(instruction.text, False)
+        uses["address"] |= addresses
+        uses["other"] |= touched & ~addresses
 
 
-def _changed(instruction: Instruction) -> int:
+def changed(instruction: Instruction) -> int:
     """The registers that a non-matrix instruction changes in place."""
     effect = instruction.effect
     is_matrix = effect.instruction_class == "matrix"
@@ -155,125 +148,7 @@ def _special(text: str, is_sum: bool) -> int:
     return whole(named("".join(taken.operands[position : position + 1])))
 
 
-class Roles:
-    """The roles of the registers that are live at one instruction."""
-
-    def __init__(
-        self,
-        function: LiveFunction,
-        start: int,
-        registers: int,
-        loop: Loop | None,
-        writers: Mapping[int, int],
-        loaded: int,
-    ) -> None:
-        """`registers` are live at instruction `start`, in `loop`.
-
-        `writers` holds the instruction that last wrote each; `loaded` are those that a load wrote
-        and nothing has read since.
-        """
-        self._function = function
-        self._start = start
-        self._loop = loop
-        self._writers = writers
-        self._loaded = loaded
-        self._sums_of: dict[int, tuple[int, dict[int, int]]] = {}
-        """Position of a loop → its sums."""
-        self._uses = self._used(start, registers & (VGPRS | AGPRS))
-
-    def of(self, register: int, is_constant: bool) -> Role | None:
-        """The role of a register; None for an SGPR. `is_constant` is true if the loop only reads
-        the register."""
-        if not register & (VGPRS | AGPRS):
-            return None
-        index = self._writers.get(register)
-        writer = None if index is None else self._function.instructions[index]
-        is_single = not register & self._uses["other"]
-        if register & self._uses["sum"] or self._is_sum(register, index, writer):
-            return "accumulators"
-        if register & self._uses["fragment"]:
-            return "fragments"
-        if register & self._uses["lane"] and is_single:
-            return "spill lanes"
-        if register & self._loaded and not is_constant:
-            return "loaded"
-        if register & self._uses["address"] and is_single:
-            return "addresses"
-        return "loop constants" if is_constant else "others"
-
-    def _is_sum(self, register: int, index: int | None, writer: Instruction | None) -> bool:
-        """True for the sums of a loop, and for results of matrix instructions."""
-        if self._loop and register & self._sums(self._loop)[0]:
-            return True
-        if writer is None or index is None:
-            return False
-        loop = self._function.loop_around(index)
-        if loop and loop != self._loop and register & self._sums(loop)[1].get(index, 0):
-            return True
-        if writer.effect.instruction_class == "copy":
-            return bool(writer.effect.reads & self._results)
-        return writer.effect.instruction_class == "matrix"
-
-    @cached_property
-    def _results(self) -> int:
-        """AGPRs that some matrix instruction writes."""
-        code = self._function.instructions
-        effects = (
-            instruction.effect
-            for instruction in code
-            if instruction.effect.instruction_class == "matrix"
-        )
-        return AGPRS & union(effect.writes for effect in effects)
-
-    def _sums(self, loop: Loop) -> tuple[int, dict[int, int]]:
-        """The registers that hold the loop's sums at the start, if that is in the loop; and for
-        each instruction of the loop the registers in which it writes sums."""
-        if loop.position not in self._sums_of:
-            self._sums_of[loop.position] = _sums(self._function, loop, self._start)
-        return self._sums_of[loop.position]
-
-    def _used(self, start: int, registers: int) -> dict[_Use, int]:
-        """The uses of the registers' values, including those of copies."""
-        function, trace = self._function, ValueTrace(self._function, self._loop, _MOST_STEPS)
-        uses, of_copies = _Uses(), _Uses()
-        copied: dict[int, set[int]] = defaultdict(set)
-        """Block → indices of its copies."""
-        fresh = set[int]()
-        """Blocks with copies that were not followed."""
-
-        def look(into: _Uses, indices: range, distance: int, sought: int) -> tuple[int, int]:
-            for index in indices:
-                instruction = function.instructions[index]
-                effect = instruction.effect
-                if effect.reads & sought:
-                    into.note(instruction, sought)
-                    block = function.block_of(index)
-                    if effect.instruction_class == "copy" and index not in copied[block]:
-                        copied[block].add(index)
-                        fresh.add(block)
-                if effect.writes & sought and index != start:
-                    sought &= ~(whole(effect.writes) & ~_changed(instruction))
-                if into is of_copies and index in copied[function.block_of(index)]:
-                    sought |= whole(effect.writes)
-                distance += instruction.is_code
-            return sought, distance
-
-        block = function.block_of(start)
-        end = function.flow.firsts[block + 1]
-        trace.follow(registers, block, range(start, end), lambda i, d, s, _: look(uses, i, d, s), 1)
-        while trace.left and fresh:
-            block = fresh.pop()
-            indices = range(min(copied[block]), function.flow.firsts[block + 1])
-            trace.follow(0, block, indices, lambda i, d, s, _: look(of_copies, i, d, s), 1)
-        uses_of = {**uses.registers}
-        for register, copies in uses.copies.items():
-            for use, used in of_copies.registers.items():
-                if _closure(copies, of_copies.copies) & used:
-                    uses_of[use] |= register
-        return uses_of
-
-
-def _closure(registers: int, copies: Mapping[int, int]) -> int:
+def closure(registers: int, copies: Mapping[int, int]) -> int:
     """The registers, and all registers that their values are copied to."""
     before = 0
     while registers != before:
@@ -288,9 +163,9 @@ def is_load(instruction: Instruction) -> bool:
     return effect.instruction_class in _LOADS or bool(_LOADING.match(effect.mnemonic))
 
 
-def _sums(function: LiveFunction, loop: Loop, start: int) -> tuple[int, dict[int, int]]:
-    """The sums of a loop, as `Roles` keeps them: values that each iteration carries into the next
-    by additions and copies, in whatever registers.
+def sums_of(function: LiveFunction, loop: Loop, start: int) -> tuple[int, dict[int, int]]:
+    """The sums of a loop, as `LiveRegisters` keeps them: values that each iteration carries into
+    the next by additions and copies, in whatever registers.
 
     One walk through the loop's code in flow order; a branch counts as taken both ways.
     """
@@ -310,7 +185,7 @@ def _sums(function: LiveFunction, loop: Loop, start: int) -> tuple[int, dict[int
                 continue
             for text, effect in _halves(instruction):
                 carried, into = _carried(text, effect, held, moved), effect.writes
-                if carried and len(steps) < _MOST_STEPS:
+                if carried and len(steps) < ROLE_STEPS:
                     steps.append((index, into, carried))
                     held |= into
                     moved |= into

@@ -32,7 +32,7 @@ from kernelinfo.pressure.nouns import (
     Pressure,
     Story,
 )
-from kernelinfo.pressure.places import Places, places_of
+from kernelinfo.pressure.places import Places, needs_of, places_of
 from kernelinfo.pressure.registers import (
     Counts,
     RegisterClass,
@@ -43,7 +43,7 @@ from kernelinfo.pressure.registers import (
     union,
     used,
 )
-from kernelinfo.pressure.values import FAR, bill, live_values, needs_of
+from kernelinfo.pressure.values import FAR, bill, live_values
 from kernelinfo.reading.facts import SourceLine
 
 MOST_RANGES = 16

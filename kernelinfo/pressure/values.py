@@ -1,33 +1,38 @@
-"""Values live at one instruction: last write, next read, time untouched in between, and role.
-
-What the code needs: the registers and spill slots that are alive at once, each value once.
-"""
+"""Values live at one instruction: last write, next read, time untouched in between, and role."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Literal
 
-from kernelinfo.kernel.needs import NeedsShare, RegisterNeeds
+from kernelinfo.pressure.curve import named_registers
 from kernelinfo.pressure.function import CodeLocation, LiveFunction
+from kernelinfo.pressure.listing import Instruction
 from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import BillLine, LiveValues, Role
-from kernelinfo.pressure.places import Places, Point
 from kernelinfo.pressure.registers import (
     AGPRS,
     OF_CLASS,
     VGPRS,
-    Counts,
     RegisterClass,
-    count,
     each,
     named,
     ranges,
     union,
     whole,
 )
-from kernelinfo.pressure.roles import Roles, ValueTrace, is_load
+from kernelinfo.pressure.roles import (
+    ROLE_STEPS,
+    Use,
+    ValueTrace,
+    changed,
+    closure,
+    is_load,
+    note_uses,
+    sums_of,
+)
 
 FAR = "far values"
 """Reason for inexact results: a value is written or used too far from the instruction."""
@@ -43,34 +48,13 @@ def live_values(function: LiveFunction, index: int) -> tuple[tuple[LiveValues, .
 
     Registers with the same history are one group.
     """
-    loop = function.loop_around(index)
-    registers = _live_at(function, index)
-    search = _Search(function, index, registers, loop)
-    search.follow_reads()
-    variables = _variables(function, index)
-    values = [
-        search.values(register, variables.get(register), in_loop, role)
-        for register, in_loop, role in _roles(function, index, registers, loop, search)
-    ]
-    groups = map(_together, _grouped(values))
+    live = LiveRegisters(function, index, live_at(function, index))
+    groups = map(_together, _grouped(live.values(_variables(function, index))))
     longest_first = sorted(groups, key=lambda v: (-(v.untouched or 0), -v.total, v.registers[0]))
-    return tuple(longest_first), search.left > 0
+    return tuple(longest_first), live.is_followed
 
 
-def _roles(
-    function: LiveFunction, index: int, registers: int, loop: Loop | None, search: _Search
-) -> Iterator[tuple[int, _InLoop, Role | None]]:
-    """Each register, what the loop around an instruction does with it, and the role of its value.
-    This does not require following next reads."""
-    inside = [n for n in function.flow.order if loop and function.loops.holds(loop, n)]
-    reads, writes = function.touched_in(inside)
-    roles = Roles(function, index, registers, loop, search.writers, search.loaded)
-    for register in each(registers):
-        in_loop = _in_loop(register, loop, reads, writes)
-        yield register, in_loop, roles.of(register, in_loop == "constant")
-
-
-def _live_at(function: LiveFunction, index: int) -> int:
+def live_at(function: LiveFunction, index: int) -> int:
     """Registers live before or after an instruction: for each class, whichever are more."""
     around = [*map(whole, function.live_at(index))]
     return union(
@@ -95,61 +79,74 @@ def bill(values: Sequence[LiveValues]) -> tuple[BillLine, ...]:
     return tuple(sorted(lines, key=lambda line: -line.total))
 
 
-class _Search:
-    """The nearest accesses of some registers before and after one instruction."""
+class LiveRegisters:
+    """Registers that are live at one instruction: their nearest accesses, and what their values are
+    for."""
 
-    def __init__(
-        self, function: LiveFunction, start: int, registers: int, loop: Loop | None
-    ) -> None:
+    def __init__(self, function: LiveFunction, start: int, registers: int) -> None:
         self._function = function
-        self._loop = loop
         self._start = start
         self._registers = registers
-        self._trace = ValueTrace(function, loop, _MOST_STEPS)
+        self._loop = function.loop_around(start)
+        self._trace = ValueTrace(function, self._loop, _MOST_STEPS)
         self._reads: dict[int, tuple[int, int, bool]] = {}
         """Register → distance of its next read, index, and True if it is in a later iteration."""
         self._touches: dict[int, int] = {}
         """Register → instructions since its last access; −1 if the instruction itself writes it."""
         self._writes: dict[int, tuple[int, int]] = {}
-        self.loaded = 0
+        """Register → distance of its last write, and index."""
+        self._loaded = 0
         """Registers that a load wrote, and that nothing on some way from there reads."""
-        block = function.block_of(start)
-        indices = function.flow.instructions(block)
-        here = function.instructions[start]
-        written = whole(here.effect.writes) & registers
-        for register in each(written):
-            self._touches[register], self._writes[register] = -1, (-1, start)
-        if is_load(here):
-            self.loaded = written
-        indices = indices[: start - indices.start][::-1]
-        self._trace.follow(registers & ~written, block, indices, self._touched_in, -1)
-        self._trace.follow(registers & ~written, block, indices, self._written_in, -1)
+        self._sums_of: dict[int, tuple[int, dict[int, int]]] = {}
+        """Position of a loop → its sums."""
+        self._search_back()
 
-    def follow_reads(self) -> None:
-        """Search the next reads, too."""
+    @property
+    def is_followed(self) -> bool:
+        """False if the search was cut short."""
+        return self._trace.left > 0
+
+    def values(self, variables: Mapping[int, str]) -> Iterator[LiveValues]:
+        """The value of each register. `variables` are those that registers hold.
+
+        Distances count instructions along the shortest path."""
         block = self._function.block_of(self._start)
         indices = range(self._start, self._function.flow.instructions(block).stop)
         self._trace.follow(self._registers, block, indices, self._read_in, 1)
+        for register, in_loop, role in self.roles():
+            yield self._value(register, variables.get(register), in_loop, role)
 
-    @property
-    def left(self) -> int:
-        """0 if the search was cut short."""
-        return self._trace.left
+    def roles(self) -> Iterator[tuple[int, _InLoop, Role | None]]:
+        """Each register, what the loop around the instruction does with it, and the role of its
+        value."""
+        function, loop = self._function, self._loop
+        inside = [n for n in function.flow.order if loop and function.loops.holds(loop, n)]
+        reads, writes = function.touched_in(inside)
+        uses = self._uses()
+        for register in each(self._registers):
+            in_loop = _in_loop(register, loop, reads, writes)
+            yield register, in_loop, self._role(register, uses, in_loop == "constant")
 
-    @property
-    def writers(self) -> dict[int, int]:
-        """Register → index of its last write."""
-        return {register: index for register, (_, index) in self._writes.items()}
+    def _search_back(self) -> None:
+        """Search the last accesses."""
+        block = self._function.block_of(self._start)
+        indices = self._function.flow.instructions(block)
+        here = self._function.instructions[self._start]
+        written = whole(here.effect.writes) & self._registers
+        for register in each(written):
+            self._touches[register], self._writes[register] = -1, (-1, self._start)
+        if is_load(here):
+            self._loaded = written
+        indices = indices[: self._start - indices.start][::-1]
+        for look in (self._touched_in, self._written_in):
+            self._trace.follow(self._registers & ~written, block, indices, look, -1)
 
-    def values(
+    def _value(
         self, register: int, variable: str | None, in_loop: _InLoop, role: Role | None
     ) -> LiveValues:
-        """The value of one register.
-
-        Distances count instructions along the shortest path."""
         until, read, is_next_turn = self._reads.get(register, (0, None, False))
         _, written = self._writes.get(register, (0, None))
-        if not self.left and None in (read, written):
+        if not self.is_followed and None in (read, written):
             read, written, is_next_turn = None, None, False
         untouched = None if read is None else max(until + self._touches.get(register, 0), 0)
         location_read, location_written = self._location(read), self._location(written)
@@ -204,7 +201,7 @@ class _Search:
                 for register in each(touched):
                     self._touches[register] = min(self._touches.get(register, distance), distance)
                 if touched & instruction.effect.writes and is_load(instruction):
-                    self.loaded |= touched & whole(instruction.effect.writes)
+                    self._loaded |= touched & whole(instruction.effect.writes)
                 sought &= ~touched
             distance += instruction.is_code
         return sought, distance
@@ -223,6 +220,100 @@ class _Search:
             distance += instruction.is_code
         return sought, distance
 
+    def _role(self, register: int, uses: Mapping[Use, int], is_constant: bool) -> Role | None:
+        """The role of a register with such uses; None for an SGPR. `is_constant`: its loop only
+        reads it."""
+        if not register & (VGPRS | AGPRS):
+            return None
+        _, index = self._writes.get(register, (0, None))
+        writer = None if index is None else self._function.instructions[index]
+        is_single = not register & uses["other"]
+        if register & uses["sum"] or self._is_sum(register, index, writer):
+            return "accumulators"
+        if register & uses["fragment"]:
+            return "fragments"
+        if register & uses["lane"] and is_single:
+            return "spill lanes"
+        if register & self._loaded and not is_constant:
+            return "loaded"
+        if register & uses["address"] and is_single:
+            return "addresses"
+        return "loop constants" if is_constant else "others"
+
+    def _is_sum(self, register: int, index: int | None, writer: Instruction | None) -> bool:
+        """True for the sums of a loop, and for results of matrix instructions."""
+        if self._loop and register & self._sums(self._loop)[0]:
+            return True
+        if writer is None or index is None:
+            return False
+        loop = self._function.loop_around(index)
+        if loop and loop != self._loop and register & self._sums(loop)[1].get(index, 0):
+            return True
+        if writer.effect.instruction_class == "copy":
+            return bool(writer.effect.reads & self._results)
+        return writer.effect.instruction_class == "matrix"
+
+    @cached_property
+    def _results(self) -> int:
+        """AGPRs that some matrix instruction writes."""
+        code = self._function.instructions
+        effects = (
+            instruction.effect
+            for instruction in code
+            if instruction.effect.instruction_class == "matrix"
+        )
+        return AGPRS & union(effect.writes for effect in effects)
+
+    def _sums(self, loop: Loop) -> tuple[int, dict[int, int]]:
+        """The registers that hold the loop's sums at the start, if that is in the loop; and for
+        each instruction of the loop the registers in which it writes sums."""
+        if loop.position not in self._sums_of:
+            self._sums_of[loop.position] = sums_of(self._function, loop, self._start)
+        return self._sums_of[loop.position]
+
+    def _uses(self) -> Mapping[Use, int]:
+        """Use → the vector registers whose values, or copies of them, have it."""
+        function, start = self._function, self._start
+        trace = ValueTrace(function, self._loop, ROLE_STEPS)
+        uses, uses_of_copies = defaultdict[Use, int](int), defaultdict[Use, int](int)
+        copies, copies_of_copies = defaultdict[int, int](int), defaultdict[int, int](int)
+        """Register → those that its value is copied to."""
+        copied: dict[int, set[int]] = defaultdict(set)
+        """Block → indices of its copies."""
+        fresh = set[int]()
+        """Blocks with copies that were not followed."""
+
+        def look(indices: range, distance: int, sought: int, of_copies: bool) -> tuple[int, int]:
+            into = (uses_of_copies, copies_of_copies) if of_copies else (uses, copies)
+            for index in indices:
+                instruction = function.instructions[index]
+                effect = instruction.effect
+                if effect.reads & sought:
+                    note_uses(instruction, sought, *into)
+                    block = function.block_of(index)
+                    if effect.instruction_class == "copy" and index not in copied[block]:
+                        copied[block].add(index)
+                        fresh.add(block)
+                if effect.writes & sought and index != start:
+                    sought &= ~(whole(effect.writes) & ~changed(instruction))
+                if of_copies and index in copied[function.block_of(index)]:
+                    sought |= whole(effect.writes)
+                distance += instruction.is_code
+            return sought, distance
+
+        block = function.block_of(start)
+        end, vectors = function.flow.firsts[block + 1], self._registers & (VGPRS | AGPRS)
+        trace.follow(vectors, block, range(start, end), lambda i, d, s, _: look(i, d, s, False), 1)
+        while trace.left and fresh:
+            block = fresh.pop()
+            indices = range(min(copied[block]), function.flow.firsts[block + 1])
+            trace.follow(0, block, indices, lambda i, d, s, _: look(i, d, s, True), 1)
+        for register, targets in copies.items():
+            every_copy = closure(targets, copies_of_copies)
+            for use, registers in uses_of_copies.items():
+                uses[use] |= register if every_copy & registers else 0
+        return uses
+
 
 def _in_loop(register: int, loop: Loop | None, reads: int, writes: int) -> _InLoop:
     if loop is None:
@@ -240,36 +331,6 @@ def _variables(function: LiveFunction, index: int) -> dict[int, str]:
         for register, name, first, last in named_registers(function, block)
         if first <= index <= last
     }
-
-
-def named_registers(
-    function: LiveFunction, block: int | None = None
-) -> Iterator[tuple[int, str, int, int]]:
-    """Each register that, by the compiler's comments, holds a source variable; the variable; and
-    the first and last instruction at which it does, within a block or in all.
-
-    Copies of an inlined function share their names, so one name may hold several registers. A name
-    lasts until its register is overwritten. The compiler repeats the names at the beginning of each
-    block.
-    """
-    stated: dict[int, list[tuple[str, int]]] = defaultdict(list)
-    for index, name, registers in function.listing.variables:
-        if index < len(function.instructions):
-            stated[index].append((name, registers))
-    blocks = {function.block_of(index) for index in stated}
-    for number in sorted(blocks & {block} if block is not None else blocks):
-        names: dict[int, tuple[str, int]] = {}
-        for index in function.flow.instructions(number):
-            for name, registers in stated.get(index, ()):
-                for register in each(registers):
-                    if register in names:
-                        yield register, *names[register], index - 1
-                    names[register] = name, index
-            for register in each(function.instructions[index].effect.writes) if names else ():
-                if register in names:
-                    yield register, *names.pop(register), index
-        last = function.flow.instructions(number)[-1]
-        yield from ((register, *named, last) for register, named in names.items())
 
 
 def _grouped(values: Iterable[LiveValues]) -> Iterator[list[LiveValues]]:
@@ -334,82 +395,3 @@ def _ends(places: Iterable[CodeLocation | None]) -> tuple[CodeLocation | None, C
 
 def _class_of(register: int) -> RegisterClass:
     return next(name for name, every in OF_CLASS.items() if register & every)
-
-
-def needs_of(
-    function: LiveFunction, places: Places, files: str, *, with_shares: bool = True
-) -> RegisterNeeds:
-    """The registers that the code of a function needs. `files` is the target's `agprs.file`.
-    Computing the shares takes half of the time."""
-    counts = places.counts
-    at_once = [counts[index] for index in function.code]
-    peak = max({*at_once}, key=lambda live: live.vector(files), default=Counts(0, 0, 0))
-    vector = peak.vector(files)
-    number = next(n for n, live in enumerate(at_once) if live.vector(files) == vector)
-    index = function.code[number]
-    block, location = function.block_of(index), function.location(index)
-    border, shares = 0, tuple[NeedsShare, ...]()
-    if vector:
-        begin, before, after, end = _points(places, block, index)
-        border = max(places.count(point).vector(files) for point in (begin, end))
-        if with_shares and places.has_slots:
-            shares = _shares(function, places, index, before, after)
-    loop = function.loop_around(index)
-    blocks = [other for other in function.flow.order if loop and function.loops.holds(loop, other)]
-    vgprs, agprs, sgprs = map(max, zip(*{*at_once}, strict=True))
-    return RegisterNeeds(
-        vector=vector,
-        vgprs=vgprs,
-        agprs=agprs,
-        sgprs=sgprs,
-        in_memory=vector - function.counts[index].vector(files),
-        exact=places.is_settled and not function.reasons,
-        number=location.number,
-        line=location.line,
-        address=location.address,
-        source=location.source,
-        border=border,
-        is_loop=blocks == [block],
-        shares=shares,
-    )
-
-
-def _points(places: Places, block: int, index: int) -> tuple[Point, Point, Point, Point]:
-    """The places live at the beginning of a block, before and after one of its instructions, and at
-    its end."""
-    points = places.points(block)  # the last instruction first
-    place, before, end = next(points)
-    after = end
-    while place != index:
-        place, before, after = next(points)
-    return places.entering(block), before, after, end
-
-
-def _shares(
-    function: LiveFunction, places: Places, index: int, before: Point, after: Point
-) -> tuple[NeedsShare, ...]:
-    """The vector values live at an instruction, by role; the largest role first."""
-    loop, vectors = function.loop_around(index), _live_at(function, index) & (VGPRS | AGPRS)
-    search = _Search(function, index, vectors, loop)
-    roles: dict[Role | None, int] = defaultdict(int)
-    for register, _, role in _roles(function, index, vectors, loop, search):
-        roles[role] |= register
-    most = places.count(before), places.count(after)
-    shares: dict[str | None, tuple[int, int]] = dict.fromkeys([*roles, None], (0, 0))
-    for register_class, position in ((VGPRS, 0), (AGPRS, 1)):
-        if not any(live[position] for live in most):
-            continue
-        is_after = most[1][position] > most[0][position]
-        point = after if is_after else before
-        crossing, crossing_places = places.crossing(index, is_after=is_after)
-        for role, registers in roles.items():
-            here = point[0] & registers & register_class
-            both = count(here & crossing)[position]
-            total = count(here)[position]
-            shares[role] = shares[role][0] + both, shares[role][1] + total - both
-        apart = places.apart(point)
-        both = places.number(apart & crossing_places)[position]
-        total = places.number(apart)[position]
-        shares[None] = shares[None][0] + both, shares[None][1] + total - both
-    every = (NeedsShare(role, *both) for role, both in shares.items() if any(both))
-    return tuple(sorted(every, key=lambda share: -sum(share[1:])))
