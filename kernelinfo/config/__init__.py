@@ -248,7 +248,7 @@ def _configuration(file: "ConfigFile") -> Configuration:
     complaints: ConfigComplaints = []
     values = read_values(file.table, KEYS, (), complaints)
     if complaints:
-        complaints.sort(key=lambda entry: file.line(entry[0]) or 0)
+        complaints.sort(key=lambda entry: file.lines.get(entry[0]) or 0)
         lines = [*dict.fromkeys(_located(file, *complaint) for complaint in complaints)]
         raise ConfigError(Message("\n".join(lines), lines[0].code))
 
@@ -272,13 +272,14 @@ def _configuration(file: "ConfigFile") -> Configuration:
                 kernel=entry["kernel"],
                 target=entry.get("target"),
                 bounds=tuple((m, entry[m.key]) for m in MEASURES if m.key in entry),
-                line=file.line(entry["path"]),
+                line=file.lines.get(entry["path"]),
             )
             for entry in values["budget"]
         ),
         gate=_gate(values["gate"]),
         suppressions=tuple(
-            Suppression(line=file.line(entry.pop("path")), **entry) for entry in values["suppress"]
+            Suppression(line=file.lines.get(entry.pop("path")), **entry)
+            for entry in values["suppress"]
         ),
     )
 
@@ -291,28 +292,24 @@ def _located(file: "ConfigFile", path: KeyPath, message: Message) -> Message:
         if path[-1] not in OF_TABLES or isinstance(value, bool):
             header = f"[[{path[0]}]]" if isinstance(path[-2], int) else f"[{path[-2]}]"
             message = say("config-key-below", table=header)
-    line = file.line(path)
+    line = file.lines.get(path)
     place = f"{file.path}:{line}" if line else file.path
     located = say("config-line", place=place, key=spelled(path), reason=message)
     return Message(located.replace("\n", r"\n"), located.code)
 
 
 OWN, SHARED = CONFIGURATIONS
+_SHARED_TABLE = ("tool", "kernelinfo")
+"""Keys that lead to the project's table in `SHARED`."""
 
 
 class ConfigFile(NamedTuple):
     """A configuration file as written."""
 
     path: str
+    table: dict[str, Any]
     lines: dict[KeyPath, int]
     """Line of each key, from 1; keys whose line is unknown are left out."""
-    table: dict[str, Any]
-    inside: KeyPath
-    """Keys that lead from the file's top to its table."""
-
-    def line(self, path: KeyPath) -> int | None:
-        """The line of a key, from 1; None if the key is not set or its line is unknown."""
-        return self.lines.get(self.inside + path)
 
 
 def read_file(path: FilePath) -> ConfigFile | None:
@@ -343,14 +340,15 @@ def _read_file(path: str) -> ConfigFile | None:
     except (ValueError, RecursionError) as error:
         raise ConfigError(in_file(path, say("config-invalid", error=error))) from None
     if not shared:
-        return ConfigFile(path, lines_of(text), document, ())
+        return ConfigFile(path, document, lines_of(text))
     tool = document.get("tool", {})
     table = tool.get("kernelinfo") if isinstance(tool, dict) else None
     if table is None:
         return None
     if not isinstance(table, dict):
         raise ConfigError(in_file(path, say("config-table-no-table", value=table)))
-    return ConfigFile(path, lines_of(text), table, ("tool", "kernelinfo"))
+    lines = {key[2:]: line for key, line in lines_of(text).items() if key[:2] == _SHARED_TABLE}
+    return ConfigFile(path, table, lines)
 
 
 # Lines of keys in a TOML text: tomllib does not report them.

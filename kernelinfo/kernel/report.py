@@ -9,7 +9,6 @@ from kernelinfo.errors import OptionError, UnknownKernelError, did_you_mean
 from kernelinfo.kernel import Item, Kernel, Repeat, Result, in_html
 from kernelinfo.kernel.messages import say
 from kernelinfo.kernel.names import matches, nearest_kernels
-from kernelinfo.kernel.record import NUMBERS, compared_value, record
 from kernelinfo.reading.blob import Problem, SpirV
 
 if TYPE_CHECKING:
@@ -134,6 +133,8 @@ class Report(Sequence[Kernel]):
 
         Numbers are named like columns, ignoring case. Raises `OptionError` for another name.
         """
+        from kernelinfo.kernel.record import NUMBERS, compared_value  # as in `rows`
+
         numbers = {column.field.casefold(): column for column in NUMBERS}
         numbers |= {column.name.casefold(): column for column in NUMBERS}
         if (chosen := numbers.get(number.casefold())) is None:
@@ -145,6 +146,8 @@ class Report(Sequence[Kernel]):
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat row per kernel, as in `--format jsonl`: for pandas, polars, DuckDB."""
+        from kernelinfo.kernel.record import record  # 5 million instructions, not for text
+
         return [record(result) for result in self.results]
 
     @property

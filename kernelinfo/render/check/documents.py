@@ -237,7 +237,7 @@ def _line(
     if key.name in options:
         value, origin = options[key.name], "command line"
     elif (name := key.stated_name(stated)) is not None:
-        line = file.line((*path, name)) if file else None
+        line = file.lines.get((*path, name)) if file else None
         value, origin = stated[name], f"line {line}" if line else "file"
     elif key.default is not None:
         value, origin = key.default, "default"
