@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from kernelinfo.kernel.compiler_number import CompilerNumber
     from kernelinfo.kernel.needs import RegisterNeeds
     from kernelinfo.model import Step
-    from kernelinfo.model.curves import Filling
     from kernelinfo.model.limits import Resource
     from kernelinfo.reading.arguments import Argument
 
@@ -318,17 +317,6 @@ class Result(NamedTuple):
         """Product for device-wide numbers: the target's first; None if no product is known."""
         target = self.kernel.target
         return None if target is None else next(iter(target.devices), None)
-
-    def filling(self, device: Device, grid: int | None = None) -> Filling | None:
-        """Counts for a device that is full of this kernel's workgroups; None without an occupancy.
-
-        `grid` is in workgroups. Raises `LaunchError` for a grid below 1.
-        """
-        if self.occupancy is None:
-            return None
-        from kernelinfo.model.curves import fill  # for --device alone
-
-        return fill(device, self.occupancy, grid)
 
 
 class Repeat(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, overload
 
 from kernelinfo.errors import OptionError, UnknownKernelError, did_you_mean
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 
 _MOST_LISTED = 20
 """Most kernels in a message."""
+
+
+def _columns() -> ModuleType:
+    """The module of columns; it takes 5 million instructions that a report of text does without."""
+    from kernelinfo.kernel import record
+
+    return record
 
 
 class Report(Sequence[Kernel]):
@@ -133,21 +141,19 @@ class Report(Sequence[Kernel]):
 
         Numbers are named like columns, ignoring case. Raises `OptionError` for another name.
         """
-        from kernelinfo.kernel.record import NUMBERS, compared_value  # as in `rows`
-
-        numbers = {column.field.casefold(): column for column in NUMBERS}
-        numbers |= {column.name.casefold(): column for column in NUMBERS}
+        columns = _columns()
+        numbers = {column.field.casefold(): column for column in columns.NUMBERS}
+        numbers |= {column.name.casefold(): column for column in columns.NUMBERS}
         if (chosen := numbers.get(number.casefold())) is None:
-            fields = [column.field for column in NUMBERS]
+            fields = [column.field for column in columns.NUMBERS]
             hint = did_you_mean(number, fields) or say("numbers-listed", names=", ".join(fields))
             raise OptionError(say("number-unknown", number=number, hint=hint))
-        values = (compared_value(chosen, result) for result in self.results)
+        values = (columns.compared_value(chosen, result) for result in self.results)
         return max((value for value in values if value is not None), default=None)
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat row per kernel, as in `--format jsonl`: for pandas, polars, DuckDB."""
-        from kernelinfo.kernel.record import record  # 5 million instructions, not for text
-
+        record = _columns().record
         return [record(result) for result in self.results]
 
     @property

@@ -10,6 +10,7 @@ from kernelinfo.kernel.compiler_number import CompilerNumber
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Headroom, Occupancy
 from kernelinfo.model.calculator import vgpr_steps
+from kernelinfo.model.curves import fill
 from kernelinfo.model.limits import RESOURCES, Limit, limits
 from kernelinfo.reading.facts import SOURCES, Fact
 from kernelinfo.render import View, notes, paint
@@ -64,8 +65,8 @@ def render_kernel(
         lines += _noted(pressure)
         lines += _noted(notes.cluster_notes(kernel.traits, target))
         lines += _listed("code", code, " · ", view.width)
-        if device is not None and (filling := result.filling(device, grid)):
-            lines += _noted(notes.device_notes(filling, occupancy.per))
+        if device is not None:
+            lines += _noted(notes.device_notes(fill(device, occupancy, grid), occupancy.per))
         if view.whole:
             lines += _sources(kernel, view.width)
             lines += _listed("expect", notes.expected(result, device), "; ", view.width)
