@@ -21,7 +21,7 @@ from kernelinfo.pressure.registers import (
     used,
     whole,
 )
-from kernelinfo.reading.assembly.directives import Expansion, read_block, read_expansion
+from kernelinfo.reading.assembly.directives import Expansion, by_field, read_block, read_expansion
 from kernelinfo.reading.assembly.expressions import Definitions, number
 from kernelinfo.reading.assembly.scan import (
     ASSIGNMENT,
@@ -143,7 +143,7 @@ class ScannedText:
         block, is_whole = read_block(self.text, offset, kind)
         if not is_whole:
             return None
-        line, fields = self.line_numbers.number(offset), block.by_field
+        line, fields = self.line_numbers.number(offset), by_field(block)
         return {
             name: self.value(fields[name].value, line + fields[name].line)
             for name in SETTING_UP

@@ -21,7 +21,7 @@ from kernelinfo.pressure.registers import (
     named_by_compiler,
 )
 
-from ..reading.inside import SourceFiles, number, read_block, without_comments
+from ..reading.inside import SourceFiles, by_field, number, read_block, without_comments
 from .random_kernels import source
 
 TARGETS = ("gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201")
@@ -149,5 +149,5 @@ def kernels_of(text: str) -> Iterator[tuple[str, LiveFunction]]:
 def set_up_by(block: str) -> int:
     """Registers set at kernel entry by the text of an `.amdhsa_kernel` or `.amd_kernel_code_t`."""
     kind = "amdhsa_kernel" if ".amdhsa_kernel" in block else "amd_kernel_code_t"
-    fields = read_block(block.encode(), block.index("."), kind)[0].by_field
+    fields = by_field(read_block(block.encode(), block.index("."), kind)[0])
     return from_directives({name: number(one.value) for name, one in fields.items()})

@@ -6,9 +6,9 @@ Who moves or renames something in that room mends this file, and no test.
 from __future__ import annotations
 
 from kernelinfo.reading import assembly, build_log, code_object, data, elf
-from kernelinfo.reading.assembly import blocks, directives, expressions, metadata_yaml
+from kernelinfo.reading.assembly import blocks, expressions, kernel_text, metadata_yaml
 from kernelinfo.reading.assembly.blocks import read_line
-from kernelinfo.reading.assembly.directives import read_block
+from kernelinfo.reading.assembly.directives import by_field, read_block
 from kernelinfo.reading.assembly.expressions import (
     Call,
     Definitions,
@@ -63,10 +63,10 @@ __all__ = [
     "assembly",
     "blocks",
     "build_log",
+    "by_field",
     "code_object",
     "code_of",
     "data",
-    "directives",
     "elf",
     "entries_below",
     "expressions",
@@ -74,6 +74,7 @@ __all__ = [
     "fits",
     "formats",
     "kernel_numbers",
+    "kernel_text",
     "lines_from",
     "load_tables",
     "make_tables",

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from kernelinfo.errors import BoundError, Message, bug, survived
 from kernelinfo.reading.assembly import blocks, directives, kernel_text, metadata_yaml, scan
-from kernelinfo.reading.assembly.directives import DirectiveBlock
+from kernelinfo.reading.assembly.directives import TextBlock
 from kernelinfo.reading.assembly.expressions import Definitions
 from kernelinfo.reading.assembly.instructions import function_text, read_code, with_proven
 from kernelinfo.reading.assembly.kernel_text import KernelText
@@ -68,7 +68,7 @@ class ModuleText:
         self._functions: dict[str, LinkedFunction] = {}
         self._variables: dict[str, int] = {}
         # Registers of the next function; registers of all functions; each with its line.
-        self._config: tuple[DirectiveBlock, int] | None = None
+        self._config: tuple[TextBlock, int] | None = None
         self._pal: tuple[blocks.NumbersByFunction, int] | None = None
         # Marks before this offset are already read.
         self._read = start
@@ -173,7 +173,7 @@ class ModuleText:
         stated = blocks.read_block(self._text, offset - len(prefix)) if prefix else None
         if stated is None:
             return
-        kind, block, code_bytes, end = stated
+        kind, block, unread, code_bytes, end = stated
         floor, self._informed, self._read = self._informed, end, end
         config, self._config = self._config, None
         if kind != "Kernel":
@@ -190,7 +190,7 @@ class ModuleText:
         if config:
             kernel.add("AMDGPU.config", *config)
         kernel.code_bytes = code_bytes
-        for within, comment in block.unread:
+        for within, comment in unread:
             message = say("kernel-info-unknown", kernel=symbol, comment=decode(comment[:60]))
             self._warnings.add(message, line + within)
 

@@ -10,11 +10,11 @@ from itertools import islice
 
 from kernelinfo.hardware.targets import Target, Vgprs
 from kernelinfo.reading.assembly.directives import (
-    DirectiveBlock,
     Evaluate,
     Fields,
     PlacedNumbers,
     Readings,
+    TextBlock,
     encoded,
     read_numbers,
     vgpr_granule,
@@ -52,14 +52,17 @@ _COMMENTS = re.compile(
 )
 _STAMP = re.compile(rb"[\d:-]+")
 
+Unread = list[tuple[int, bytes]]
+"""Comments of a block that are not fields: the line counted from its first, and the text."""
+
 BUILD: Builders = {"header": str, "field": lambda name, value="": StatedValue(name, value, 0)}
 """Constructors by the rules of kernel_info.lark. A header becomes its kind: `Kernel`; a field
 `; NAME: VALUE` becomes a statement without the unit."""
 
 
-def read_block(text: Text, offset: int) -> tuple[str, DirectiveBlock, int | None, int] | None:
-    """(kind, block, bytes of code, end) of the info block whose first line begins at `offset`; None
-    if it states nothing, as in prose.
+def read_block(text: Text, offset: int) -> tuple[str, TextBlock, Unread, int | None, int] | None:
+    """(kind, block, comments unread, bytes of code, end) of the info block whose first line begins
+    at `offset`; None if it states nothing, as in prose.
 
     The kind is `Kernel` or `Function`. A first line with the size of the code does not belong to
     the block. The end is the byte offset of the line after the block. Text that a log or grep puts
@@ -77,10 +80,10 @@ def read_block(text: Text, offset: int) -> tuple[str, DirectiveBlock, int | None
         code_bytes, comments = _without_code_bytes(match[0])
         start += len(match[0]) - len(comments)
     read = _read_body if len(comments) < _USUAL else _read_body.__wrapped__
-    block, length = read(comments, 1 if code_bytes is None else 2)
-    if code_bytes is None and not block.statements:
+    block, unread, length = read(comments, 1 if code_bytes is None else 2)
+    if code_bytes is None and not block:
         return None
-    return header, block, code_bytes, min(start + length, len(text))
+    return header, block, unread, code_bytes, min(start + length, len(text))
 
 
 def _without_code_bytes(comments: bytes) -> tuple[int | None, bytes]:
@@ -104,10 +107,13 @@ def _prefixed(text: Text, offset: int, prefix: bytes) -> Iterator[bytes]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _read_body(comments: bytes, line: int) -> tuple[DirectiveBlock, int]:
-    """(block, its bytes) of whole comment lines; the first is `line` lines after the header."""
+def _read_body(comments: bytes, line: int) -> tuple[TextBlock, Unread, int]:
+    """(block, comments unread, their bytes) of whole comment lines.
+
+    The first is `line` lines after the header.
+    """
     statements: list[StatedValue] = []
-    unread: list[tuple[int, bytes]] = []
+    unread: Unread = []
     length = 0
     lines = comments.removesuffix(b"\n").split(b"\n") if comments else []
     for distance, written in enumerate(lines, line):
@@ -120,7 +126,7 @@ def _read_body(comments: bytes, line: int) -> tuple[DirectiveBlock, int]:
         else:
             statements.append(StatedValue(read.name, read.value, distance))
         length += len(written) + 1
-    return DirectiveBlock(statements, unread), length
+    return tuple(statements), unread, length
 
 
 def _prefix(line: bytes) -> bytes:
@@ -239,7 +245,7 @@ _PAIR = rb"[ \t]*\.long[ \t]+(\d{1,9})[ \t]*\r?\n[ \t]*\.long[ \t]+([^\r\n;]+?)[
 _NUMBER = r"0x[0-9a-fA-F]{1,8}|\d{1,9}"
 
 
-def read_config(text: Text, offset: int) -> DirectiveBlock:
+def read_config(text: Text, offset: int) -> TextBlock:
     """Registers after the line of `.AMDGPU.config` at `offset`, as a block of statements.
 
     For mesa3d, and without an operating system, the section holds (address, value) pairs before
@@ -252,7 +258,7 @@ def read_config(text: Text, offset: int) -> DirectiveBlock:
         if name := _REGISTERS.get(integer(pair[1])):
             statements.append(StatedValue(name, decode(pair[2]), line + 1))
         position, line = pair.end(), line + 2
-    return DirectiveBlock(statements)
+    return tuple(statements)
 
 
 def config_numbers(stated: Fields, value: Evaluate, target: Target | None) -> PlacedNumbers:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import NamedTuple
 
 from kernelinfo.hardware.targets import Target, align, extra_sgprs
-from kernelinfo.reading.assembly.expressions import number
 from kernelinfo.reading.assembly.scan import SourceFiles, code_of
 from kernelinfo.reading.data import Text, decode, integer
 from kernelinfo.reading.facts import DebugEntry, DebugUnit, StatedValue
-from kernelinfo.reading.metadata import NAMED_BARRIERS, UINT32
+from kernelinfo.reading.metadata import NAMED_BARRIERS
 
 Readings = dict[str, tuple[str, Callable[[int], int | None]]]
 """Field of a block → name in `Numbers`, and a function from the field's value to the number or
@@ -57,33 +56,21 @@ _PATTERNS = {
 }
 
 
-class DirectiveBlock:
-    """Statements of a block; blocks of equal text share one instance."""
-
-    __slots__ = ("by_field", "is_plain", "statements", "unread")
-
-    def __init__(
-        self, statements: list[StatedValue], unread: Sequence[tuple[int, bytes]] = ()
-    ) -> None:
-        self.statements = statements
-        self.unread = unread
-        """Comments in it that are not fields: the line counted from the first, and the text."""
-        self.by_field = {statement.name: statement for statement in statements}
-        """Statement by field; the last one is used."""
-        numbers = [number(statement.value) for statement in statements]
-        fits = all(value is not None and 0 <= value <= UINT32 for value in numbers)
-        self.is_plain = fits and len(self.by_field) == len(statements)
-        """True if no field is repeated and every value is a number: no symbols are needed."""
-
-
+TextBlock = tuple[StatedValue, ...]
+"""Statements of a block, in its order; blocks of equal text share them."""
 Fields = Mapping[str, StatedValue]
-"""Statement by field."""
+"""Statement by field; the last one is used."""
 Evaluate = Callable[[StatedValue], int | None]
 """Value of a statement; None, after a warning, if it has none."""
 
 
-def read_block(text: Text, offset: int, kind: str) -> tuple[DirectiveBlock, bool]:
-    """Block of the directive `kind` at `offset`, and True if it has an end.
+def by_field(block: TextBlock) -> Fields:
+    """The statements of a block by field."""
+    return {statement.name: statement for statement in block}
+
+
+def read_block(text: Text, offset: int, kind: str) -> tuple[TextBlock, bool]:
+    """Statements of the block of the directive `kind` at `offset`, and True if it has an end.
 
     A block without an end is cut off. In a complete `.amdhsa_kernel`, an omitted field gets the
     assembler's default, located at the block's first line.
@@ -107,7 +94,7 @@ def read_block(text: Text, offset: int, kind: str) -> tuple[DirectiveBlock, bool
 
 
 @lru_cache(maxsize=1 << 12)
-def _block(body: bytes, kind: str, ended: bool) -> DirectiveBlock:
+def _block(body: bytes, kind: str, ended: bool) -> TextBlock:
     cached, uncached = _stated, _stated.__wrapped__
     statements = [
         StatedValue(name, value, number)
@@ -118,7 +105,7 @@ def _block(body: bytes, kind: str, ended: bool) -> DirectiveBlock:
         stated = {statement.name for statement in statements}
         left_out = (field for field in _ZERO_BY_DEFAULT if field not in stated)
         statements += [StatedValue(field, "0", 0) for field in left_out]
-    return DirectiveBlock(statements)
+    return tuple(statements)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 from kernelinfo.errors import Message
 from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.assembly import blocks, directives
-from kernelinfo.reading.assembly.directives import DirectiveBlock, PlacedNumbers
+from kernelinfo.reading.assembly.directives import PlacedNumbers, TextBlock, by_field
 from kernelinfo.reading.assembly.expressions import Definitions, number
 from kernelinfo.reading.assembly.scan import END_OF_FUNCTION, described_kernel, labels
 from kernelinfo.reading.data import Text, integer
@@ -60,7 +60,7 @@ class KernelText:
         """Byte offset before which its instructions end."""
         self.line: int | None = None
         """1-based line of the kernel's label."""
-        self.blocks: dict[BlockKind, DirectiveBlock] = {}
+        self.blocks: dict[BlockKind, TextBlock] = {}
         self.lines: dict[BlockKind, int] = {}
         """1-based line on which each block begins. Symbols in it are evaluated as of this line."""
         self.code_bytes: int | None = None
@@ -69,7 +69,7 @@ class KernelText:
         self.read_code: Callable[[], Code | None] | None = None
         self.source: SourceLine | None = None
 
-    def add(self, kind: BlockKind, block: DirectiveBlock, line: int) -> None:
+    def add(self, kind: BlockKind, block: TextBlock, line: int) -> None:
         """Add a block that begins on a line."""
         self.blocks[kind], self.lines[kind] = block, line
 
@@ -85,7 +85,7 @@ class KernelText:
         """
         target = self._definitions.target
         for kind in _BLOCK_KINDS:
-            if kind in self.blocks and not self.blocks[kind].is_plain:
+            if kind in self.blocks:
                 self._remark_repeated(kind)
         described = [
             *self._placed("amdhsa_kernel", directives.directive_numbers, target, xnack),
@@ -124,10 +124,8 @@ class KernelText:
             warning_line = line + statement.line
             return self._value(statement.name, statement.value, line, warning_line)
 
-        if block.is_plain:
-            numbers, within = _plain_numbers(block, reading, *circumstances)
-        else:
-            numbers, within = _separate_lines(reading(block.by_field, value, *circumstances))
+        plain = _plain_numbers(block, reading, *circumstances)
+        numbers, within = plain or _separate_lines(reading(by_field(block), value, *circumstances))
         source: Source = "kernel-info" if kind == "kernel-info" else "directive"
         return [(numbers, Place(source, line, within))]
 
@@ -158,8 +156,8 @@ class KernelText:
         return None
 
     def _remark_repeated(self, kind: BlockKind) -> None:
-        seen: set[str] = set()
-        for statement in self.blocks[kind].statements:
+        block, seen = self.blocks[kind], set[str]()
+        for statement in block if len(by_field(block)) < len(block) else ():
             if statement.name in seen:
                 again = say("field-repeated", field=statement.name)
                 self.warn(again, self.lines[kind] + statement.line)
@@ -212,7 +210,7 @@ def is_of_compiler(
     described = (kernel.blocks.get("amdhsa_kernel") for kernel in kernels)
     return (
         any(map(is_of_clang, stamps))
-        or any(block is not None and _LAST in block.by_field for block in described)
+        or any(_LAST in by_field(block) for block in described if block)
         or text.find(END_OF_FUNCTION, start, end) >= 0
     )
 
@@ -235,14 +233,21 @@ def without_shaders(
 
 @lru_cache(maxsize=1 << 12)
 def _plain_numbers(
-    block: DirectiveBlock, reading: _ReadBlock, *circumstances: Any
-) -> tuple[Numbers, Mapping[str, int]]:
-    """Numbers of a block that needs no symbols, and their lines from the block's first."""
+    block: TextBlock, reading: _ReadBlock, *circumstances: Any
+) -> tuple[Numbers, Mapping[str, int]] | None:
+    """Numbers of a block that needs no symbols, and their lines from the block's first.
+
+    None for a block with a repeated field, or with a value that is not a number.
+    """
+    fields = by_field(block)
+    values = [number(statement.value) for statement in block]
+    if len(fields) < len(block) or any(v is None or not 0 <= v <= UINT32 for v in values):
+        return None
 
     def value(statement: StatedValue) -> int | None:
         return number(statement.value)
 
-    return _separate_lines(reading(block.by_field, value, *circumstances))
+    return _separate_lines(reading(fields, value, *circumstances))
 
 
 def _separate_lines(placed: PlacedNumbers) -> tuple[Numbers, Mapping[str, int]]:
@@ -290,7 +295,7 @@ def read_function(text: Text, offset: int) -> tuple[LinkedFunction, bool]:
     of its LDS variables are not known yet."""
     block, ended = directives.read_block(text, offset, "amdgpu_info")
     function = LinkedFunction(is_open=not ended)
-    for field, value, _ in block.statements:
+    for field, value, _ in block:
         count = number(value)
         if field in _NUMBERS and count is not None and 0 <= count <= UINT32:
             setattr(function, _NUMBERS[field], count)

@@ -19,10 +19,9 @@ from ..inside import (
     Blob,
     Data,
     assembly,
-    blocks,
     code_object,
-    directives,
     kernel_numbers,
+    kernel_text,
     metadata_yaml,
     open_paths,
     read_elf,
@@ -67,18 +66,14 @@ def test_blocks_of_text(texts: list[bytes], monkeypatch: pytest.MonkeyPatch) -> 
     def refuse(text: str, most: int | None) -> metadata_yaml.Metadata:
         raise ValueError
 
-    def forget() -> None:
-        for known in (directives._block, blocks._read_body, metadata_yaml._read_common):
-            known.cache_clear()
-
     short = [with_code(assembly.read(text)) for text in texts]
     assert sum(len(kernels) for modules in short for _, kernels, _ in modules) > 100
     # No block is plain, and no metadata the compiler's.
-    monkeypatch.setattr(directives, "number", lambda expression: None)
+    monkeypatch.setattr(kernel_text, "_plain_numbers", lambda *block: None)
     monkeypatch.setattr(metadata_yaml, "_compilers", refuse)
-    forget()
+    metadata_yaml._read_common.cache_clear()
     try:
         for text, modules in zip(texts, short, strict=True):
             assert with_code(assembly.read(text)) == modules
     finally:
-        forget()
+        metadata_yaml._read_common.cache_clear()
