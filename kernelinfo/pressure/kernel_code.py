@@ -15,26 +15,13 @@ from kernelinfo.pressure.calls import CalledFunctions, FunctionBody, FunctionPla
 from kernelinfo.pressure.flow import needed_from
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.in_flight import WaitFlow
-from kernelinfo.pressure.instructions import (
-    UNRESOLVED,
-    Disassembled,
-    InstructionEffect,
-    operation,
-)
+from kernelinfo.pressure.instructions import UNRESOLVED, Disassembled, operation
 from kernelinfo.pressure.listing import KILL, Instruction, Listing, read_listing
 from kernelinfo.pressure.prescan import ScannedText
-from kernelinfo.pressure.registers import (
-    EVERY,
-    named,
-    union,
-    whole,
-)
+from kernelinfo.pressure.registers import EVERY, named, union, whole
 from kernelinfo.pressure.rules import access, is_merging
 from kernelinfo.reading.assembly.directives import DEBUG_INFO, read_units
-from kernelinfo.reading.assembly.scan import (
-    SourceFiles,
-    label_offset,
-)
+from kernelinfo.reading.assembly.scan import SourceFiles, label_offset
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers.formats import problem
 from kernelinfo.reading.data import decode, decoded_lines, line_end
@@ -224,7 +211,7 @@ def unwritten(function: LiveFunction) -> int:
 
 def _reads(instruction: Instruction) -> int:
     """Registers that an instruction reads as a whole."""
-    effect: InstructionEffect = instruction.effect
+    effect = instruction.effect
     if effect.mnemonic == KILL:
         return 0
     if not effect.reads & effect.writes or not instruction.text:

@@ -20,11 +20,7 @@ from kernelinfo.model.calculator import Rung, vgpr_steps
 from kernelinfo.pressure.curve import Curve, curve
 from kernelinfo.pressure.debug_information import LdsUse, lds_of
 from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.kernel_code import (
-    AssemblyText,
-    code_in,
-    functions_of,
-)
+from kernelinfo.pressure.kernel_code import AssemblyText, code_in, functions_of
 from kernelinfo.pressure.listing import is_whole
 from kernelinfo.pressure.messages import NO_PROGRAM, say
 from kernelinfo.pressure.nouns import Story

@@ -22,12 +22,7 @@ from kernelinfo.kernel import Kernel, Result
 from kernelinfo.pressure.calls import CalledFunctions, FunctionBody, FunctionPlace, callee
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.instructions import UNDECODED, Disassembled, InstructionEffect
-from kernelinfo.pressure.listing import (
-    Instruction,
-    Listing,
-    known_effect,
-    listing_of,
-)
+from kernelinfo.pressure.listing import Instruction, Listing, known_effect, listing_of
 from kernelinfo.pressure.machine_code import (
     MachineCode,
     code_file,

@@ -387,7 +387,7 @@ def _shares(
     """The vector values live at an instruction, by role; the largest role first."""
     live = LiveRegisters(function, index, live_at(function, index) & (VGPRS | AGPRS))
     roles: dict[Role | None, int] = defaultdict(int)
-    for register, _, role in live.roles():
+    for register, _, role in live.with_roles():
         roles[role] |= register
     most = places.count(before), places.count(after)
     shares: dict[str | None, tuple[int, int]] = dict.fromkeys([*roles, None], (0, 0))

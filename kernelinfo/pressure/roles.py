@@ -87,7 +87,7 @@ class ValueTrace:
         return sought & whole(live) if sought & ~live else sought
 
 
-ROLE_STEPS = 100_000
+MOST_STEPS = 100_000
 """For the uses of one instruction's values; for the sums of a loop."""
 _LOADS = ("load", "scratch")
 _LOADING = re.compile(r"ds_(?:read|load)|\w+_atomic_")
@@ -185,7 +185,7 @@ def sums_of(function: LiveFunction, loop: Loop, start: int) -> tuple[int, dict[i
                 continue
             for text, effect in _halves(instruction):
                 carried, into = _carried(text, effect, held, moved), effect.writes
-                if carried and len(steps) < ROLE_STEPS:
+                if carried and len(steps) < MOST_STEPS:
                     steps.append((index, into, carried))
                     held |= into
                     moved |= into

@@ -13,25 +13,13 @@ from typing import NamedTuple
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.code_object import InstructionCounts, TouchedRegisters
 from kernelinfo.model.calculator import Rung
+from kernelinfo.pressure import nouns
 from kernelinfo.pressure.calls import CalledFunctions
 from kernelinfo.pressure.curve import loop_counts, tally_instructions, untallied
 from kernelinfo.pressure.function import CodeLocation, LiveFunction
 from kernelinfo.pressure.in_flight import BESIDE_LOOPS, OUTSIDE
 from kernelinfo.pressure.kernel_code import unwritten, wait_flow
 from kernelinfo.pressure.loops import Loop
-from kernelinfo.pressure.nouns import (
-    Advice,
-    BlockPressure,
-    CodeRange,
-    InFlight,
-    InstructionMix,
-    LinePressure,
-    LiveValues,
-    LoopPressure,
-    Peak,
-    Pressure,
-    Story,
-)
 from kernelinfo.pressure.places import Places, needs_of, places_of
 from kernelinfo.pressure.registers import (
     Counts,
@@ -78,7 +66,7 @@ class KernelCode:
         self._tallies = tally_instructions(function.instructions)
         self._waits = wait_flow(kernel, function)
         self._sets: dict[tuple[int, int, int], _Sets] = {}
-        self._mixes: dict[tuple[int, Pressure], InstructionMix] = {}
+        self._mixes: dict[tuple[int, nouns.Pressure], nouns.InstructionMix] = {}
         """Results that thousands of small loops and lines share."""
 
     @property
@@ -111,14 +99,16 @@ class KernelCode:
         return places_of(self.function, self._read_kernel.traits)
 
     @property
-    def _in_flight(self) -> Mapping[int, tuple[InFlight, ...]]:
+    def _in_flight(self) -> Mapping[int, tuple[nouns.InFlight, ...]]:
         """Loads in flight in each loop, by its position."""
         return self._waits.report[1]
 
     @cached_property
-    def _pressures(self) -> dict[Counts, Pressure]:
+    def _pressures(self) -> dict[Counts, nouns.Pressure]:
         """Live registers, by their counts."""
-        return {live: Pressure(live.vector(self.files), *live) for live in {*self.function.counts}}
+        return {
+            live: nouns.Pressure(live.vector(self.files), *live) for live in {*self.function.counts}
+        }
 
     def story(
         self,
@@ -126,7 +116,7 @@ class KernelCode:
         chosen: int | None = None,
         blocks: bool = False,
         most_loops: int | None = None,
-    ) -> Story:
+    ) -> nouns.Story:
         """Its register pressure, with its `blocks` if asked for.
 
         `steps` are those of its occupancy. `chosen` is the index of the instruction whose live
@@ -149,7 +139,7 @@ class KernelCode:
             instruction.effect.writes | instruction.effect.reads
             for instruction in function.instructions
         )
-        return Story(
+        return nouns.Story(
             files=self.files,
             code=self._mix(function.code),
             exact=not reasons,
@@ -181,12 +171,12 @@ class KernelCode:
             has_variables=bool(function.listing.variables),
         )
 
-    def _pressure(self, indices: Sequence[int]) -> Pressure:
+    def _pressure(self, indices: Sequence[int]) -> nouns.Pressure:
         """Most live registers at some instructions."""
         counts = set(map(self.function.counts.__getitem__, indices))
         return _most({self._pressures[live] for live in counts} or {_NO_PRESSURE})
 
-    def _peak(self) -> Peak:
+    def _peak(self) -> nouns.Peak:
         function = self.function
         pressure = self._pressure(function.code)
         peaks = {live for live in self._pressures if live.vector(self.files) == pressure.vector}
@@ -195,7 +185,7 @@ class KernelCode:
         loop = function.loop_around(first)
         label = function.label(loop.header) if loop else None
         text = function.instructions[first].text
-        return Peak(pressure, function.location(first, loop), text, label, len(highest))
+        return nouns.Peak(pressure, function.location(first, loop), text, label, len(highest))
 
     def _first_read(self, registers: int) -> CodeLocation | None:
         function = self.function
@@ -203,14 +193,14 @@ class KernelCode:
         first = next(reads, None)
         return None if first is None else function.location(first)
 
-    def _mix(self, indices: Sequence[int]) -> InstructionMix:
+    def _mix(self, indices: Sequence[int]) -> nouns.InstructionMix:
         """Counts and peak of some instructions."""
         return _mix(self._tally(indices), self._pressure(indices))
 
     def _tally(self, indices: Sequence[int]) -> int:
         return sum(map(self._tallies.__getitem__, indices))
 
-    def _lines(self) -> list[LinePressure]:
+    def _lines(self) -> list[nouns.LinePressure]:
         instructions, code = self.function.instructions, self.function.code
         if not any(instructions[index].source for index in code):
             return []
@@ -218,7 +208,7 @@ class KernelCode:
         for index in code:
             by_line[instructions[index].source].append(index)
         lines = [
-            LinePressure(line, self._share_mix(self._tally(indices), self._pressure(indices)))
+            nouns.LinePressure(line, self._share_mix(self._tally(indices), self._pressure(indices)))
             for line, indices in by_line.items()
         ]
         lines.sort(key=lambda row: (-row.code.peak.vector, -row.code.counts.instructions))
@@ -257,7 +247,7 @@ class KernelCode:
 
         return dict(loops.gathered(range(len(loops))[::-1], most, lambda peaks: max(peaks)))
 
-    def _loops(self, positions: Sequence[int]) -> list[LoopPressure]:
+    def _loops(self, positions: Sequence[int]) -> list[nouns.LoopPressure]:
         """Pressure of the loops at these positions, which descend; in the order of the text."""
         loops = self.function.loops
         parts = loops.gathered(positions, self._part, _together)
@@ -276,7 +266,7 @@ class KernelCode:
         reads, writes = function.touched_in(blocks)
         return _LoopPart(reads, writes, self._tally(indices), self._pressure(indices), ranges)
 
-    def _loop(self, loop: Loop, part: _LoopPart) -> LoopPressure:
+    def _loop(self, loop: Loop, part: _LoopPart) -> nouns.LoopPressure:
         function = self.function
         live_in, touched = function.live_in(loop.header), part.reads | part.writes
         constant, through = live_in & part.reads & ~part.writes, live_in & ~touched
@@ -289,24 +279,24 @@ class KernelCode:
                 else function.location(function.code[number], loop)
             )
 
-        return LoopPressure(
+        return nouns.LoopPressure(
             function.label(loop.header),
             loop.depth,
             header,
             *self._share_sets(live_in, constant, through),
             self._share_mix(part.tally, part.peak),
             self._in_flight.get(loop.position, ()),
-            tuple(CodeRange(place(begin), place(end - 1)) for begin, end in part.ranges),
+            tuple(nouns.CodeRange(place(begin), place(end - 1)) for begin, end in part.ranges),
         )
 
-    def _blocks(self) -> Iterator[BlockPressure]:
+    def _blocks(self) -> Iterator[nouns.BlockPressure]:
         function = self.function
         names: dict[int, tuple[str, ...]] = {}
         for block, labels in enumerate(function.labels):
             live_in = function.live_in(block)
             if live_in not in names:
                 names[live_in] = ranges(live_in)
-            yield BlockPressure(
+            yield nouns.BlockPressure(
                 labels,
                 function.location(function.flow.firsts[block]),
                 len(function.code_of(block)),
@@ -315,8 +305,8 @@ class KernelCode:
             )
 
     def _advice(
-        self, peak: Peak, values: Sequence[LiveValues], steps: Sequence[Rung]
-    ) -> Iterator[Advice]:
+        self, peak: nouns.Peak, values: Sequence[nouns.LiveValues], steps: Sequence[Rung]
+    ) -> Iterator[nouns.Advice]:
         code, counts = self.function.code, self.function.counts
         vgprs, agprs, _ = counts[code[peak.at.number]]
         live = Counter({"vgpr": vgprs})
@@ -334,7 +324,9 @@ class KernelCode:
                     excess[file] -= number
                     idle.append(value)
                     freed.append(number)
-            yield Advice(step.vgprs, step.waves_per_simd, above, fewer, tuple(idle), tuple(freed))
+            yield nouns.Advice(
+                step.vgprs, step.waves_per_simd, above, fewer, tuple(idle), tuple(freed)
+            )
 
     def _share_sets(self, live_in: int, constant: int, through: int) -> _Sets:
         """The numbers and names of a loop's register sets; equal ones share one object."""
@@ -344,7 +336,7 @@ class KernelCode:
             self._sets[key] = count(live_in), *of_loop
         return self._sets[key]
 
-    def _share_mix(self, tally: int, peak: Pressure) -> InstructionMix:
+    def _share_mix(self, tally: int, peak: nouns.Pressure) -> nouns.InstructionMix:
         """The counts and peak of a loop or line; equal ones share one object."""
         shared = self._mixes.get((tally, peak))
         if shared is None:
@@ -359,14 +351,14 @@ class KernelCode:
         return "vgpr" if register_class == "agpr" and self.files == "unified" else register_class
 
 
-_NO_PRESSURE = Pressure(0, 0, 0, 0)
+_NO_PRESSURE = nouns.Pressure(0, 0, 0, 0)
 
 
-def _most(pressures: Collection[Pressure]) -> Pressure:
+def _most(pressures: Collection[nouns.Pressure]) -> nouns.Pressure:
     """The maximum of each number."""
     if len(pressures) == 1:
         return next(iter(pressures))
-    return Pressure(*map(max, zip(*pressures, strict=True)))
+    return nouns.Pressure(*map(max, zip(*pressures, strict=True)))
 
 
 class _LoopPart(NamedTuple):
@@ -375,7 +367,7 @@ class _LoopPart(NamedTuple):
     reads: int  # register set, as `writes`
     writes: int
     tally: int
-    peak: Pressure
+    peak: nouns.Pressure
     ranges: _Ranges
 
 
@@ -406,6 +398,6 @@ def _joined(ranges: Iterable[tuple[int, int]]) -> _Ranges:
     return joined
 
 
-def _mix(tally: int, peak: Pressure) -> InstructionMix:
+def _mix(tally: int, peak: nouns.Pressure) -> nouns.InstructionMix:
     counts, spill_stores, spill_reloads, _, size = untallied(tally)
-    return InstructionMix(counts, peak, spill_stores, spill_reloads, size)
+    return nouns.InstructionMix(counts, peak, spill_stores, spill_reloads, size)

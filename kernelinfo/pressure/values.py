@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
+from kernelinfo.pressure import roles
 from kernelinfo.pressure.curve import named_registers
 from kernelinfo.pressure.function import CodeLocation, LiveFunction
 from kernelinfo.pressure.listing import Instruction
@@ -22,16 +23,6 @@ from kernelinfo.pressure.registers import (
     ranges,
     union,
     whole,
-)
-from kernelinfo.pressure.roles import (
-    ROLE_STEPS,
-    Use,
-    ValueTrace,
-    changed,
-    closure,
-    is_load,
-    note_uses,
-    sums_of,
 )
 
 FAR = "far values"
@@ -88,7 +79,7 @@ class LiveRegisters:
         self._start = start
         self._registers = registers
         self._loop = function.loop_around(start)
-        self._trace = ValueTrace(function, self._loop, _MOST_STEPS)
+        self._trace = roles.ValueTrace(function, self._loop, _MOST_STEPS)
         self._reads: dict[int, tuple[int, int, bool]] = {}
         """Register → distance of its next read, index, and True if it is in a later iteration."""
         self._touches: dict[int, int] = {}
@@ -113,10 +104,10 @@ class LiveRegisters:
         block = self._function.block_of(self._start)
         indices = range(self._start, self._function.flow.instructions(block).stop)
         self._trace.follow(self._registers, block, indices, self._read_in, 1)
-        for register, in_loop, role in self.roles():
+        for register, in_loop, role in self.with_roles():
             yield self._value(register, variables.get(register), in_loop, role)
 
-    def roles(self) -> Iterator[tuple[int, _InLoop, Role | None]]:
+    def with_roles(self) -> Iterator[tuple[int, _InLoop, Role | None]]:
         """Each register, what the loop around the instruction does with it, and the role of its
         value."""
         function, loop = self._function, self._loop
@@ -135,7 +126,7 @@ class LiveRegisters:
         written = whole(here.effect.writes) & self._registers
         for register in each(written):
             self._touches[register], self._writes[register] = -1, (-1, self._start)
-        if is_load(here):
+        if roles.is_load(here):
             self._loaded = written
         indices = indices[: self._start - indices.start][::-1]
         for look in (self._touched_in, self._written_in):
@@ -200,7 +191,7 @@ class LiveRegisters:
                 touched = whole(touched)
                 for register in each(touched):
                     self._touches[register] = min(self._touches.get(register, distance), distance)
-                if touched & instruction.effect.writes and is_load(instruction):
+                if touched & instruction.effect.writes and roles.is_load(instruction):
                     self._loaded |= touched & whole(instruction.effect.writes)
                 sought &= ~touched
             distance += instruction.is_code
@@ -220,7 +211,7 @@ class LiveRegisters:
             distance += instruction.is_code
         return sought, distance
 
-    def _role(self, register: int, uses: Mapping[Use, int], is_constant: bool) -> Role | None:
+    def _role(self, register: int, uses: Mapping[roles.Use, int], is_constant: bool) -> Role | None:
         """The role of a register with such uses; None for an SGPR. `is_constant`: its loop only
         reads it."""
         if not register & (VGPRS | AGPRS):
@@ -268,14 +259,14 @@ class LiveRegisters:
         """The registers that hold the loop's sums at the start, if that is in the loop; and for
         each instruction of the loop the registers in which it writes sums."""
         if loop.position not in self._sums_of:
-            self._sums_of[loop.position] = sums_of(self._function, loop, self._start)
+            self._sums_of[loop.position] = roles.sums_of(self._function, loop, self._start)
         return self._sums_of[loop.position]
 
-    def _uses(self) -> Mapping[Use, int]:
+    def _uses(self) -> Mapping[roles.Use, int]:
         """Use → the vector registers whose values, or copies of them, have it."""
         function, start = self._function, self._start
-        trace = ValueTrace(function, self._loop, ROLE_STEPS)
-        uses, uses_of_copies = defaultdict[Use, int](int), defaultdict[Use, int](int)
+        trace = roles.ValueTrace(function, self._loop, roles.MOST_STEPS)
+        uses, uses_of_copies = defaultdict[roles.Use, int](int), defaultdict[roles.Use, int](int)
         copies, copies_of_copies = defaultdict[int, int](int), defaultdict[int, int](int)
         """Register → those that its value is copied to."""
         copied: dict[int, set[int]] = defaultdict(set)
@@ -289,13 +280,13 @@ class LiveRegisters:
                 instruction = function.instructions[index]
                 effect = instruction.effect
                 if effect.reads & sought:
-                    note_uses(instruction, sought, *into)
+                    roles.note_uses(instruction, sought, *into)
                     block = function.block_of(index)
                     if effect.instruction_class == "copy" and index not in copied[block]:
                         copied[block].add(index)
                         fresh.add(block)
                 if effect.writes & sought and index != start:
-                    sought &= ~(whole(effect.writes) & ~changed(instruction))
+                    sought &= ~(whole(effect.writes) & ~roles.changed(instruction))
                 if of_copies and index in copied[function.block_of(index)]:
                     sought |= whole(effect.writes)
                 distance += instruction.is_code
@@ -309,7 +300,7 @@ class LiveRegisters:
             indices = range(min(copied[block]), function.flow.firsts[block + 1])
             trace.follow(0, block, indices, lambda i, d, s, _: look(i, d, s, True), 1)
         for register, targets in copies.items():
-            every_copy = closure(targets, copies_of_copies)
+            every_copy = roles.closure(targets, copies_of_copies)
             for use, registers in uses_of_copies.items():
                 uses[use] |= register if every_copy & registers else 0
         return uses
