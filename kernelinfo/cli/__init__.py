@@ -16,7 +16,7 @@ from kernelinfo.opening import pipes_named_by
 from kernelinfo.reading.paths import SOURCE_SUFFIXES, is_source
 
 COMMANDS = {
-    "report": "Show what limits each kernel, one row a kernel.",
+    "report": "Show what limits each kernel, one row per kernel.",
     "explain": "Explain one kernel, one rule, or a topic of the manual.",
     "pressure": "Show which values hold the registers, and where.",
     "diff": "Compare two builds: which kernels moved, and why.",

@@ -13,7 +13,7 @@ MESSAGES = {
     "memory-full": "out of memory; give fewer or smaller files at once",
     "command-unknown": "{word}: no such file or command; {suggestion}",
     "only-below-no-folder": "--only-below {folder}: not a folder; give a folder",
-    "flags-before-dashes": "{flags}: put compiler flags behind `--`: {line}",
+    "flags-before-dashes": "{flags}: put compiler flags after `--`: {line}",
     "flags-without-source": "{flags}: a compiler flag, but no PATH is a source; leave it out",
     "option-meant": "{option}: write {meant}",
     "number-without-calc": (

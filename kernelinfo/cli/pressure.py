@@ -90,7 +90,7 @@ def command(
     and loop. Assembly needs no other program; a code object needs llvm-objdump.
 
     Examples:
-      kernelinfo pressure kernels.s                  # one line a kernel
+      kernelinfo pressure kernels.s                  # one line per kernel
       kernelinfo pressure kernels.s vgprbound        # which values hold registers
       kernelinfo pressure kernels.s vgprbound --at 511 --class sgpr
       kernelinfo pressure kernels.s --source --format html -o pressure.html

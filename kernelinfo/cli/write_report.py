@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 ROWS = {"jsonl": console.late("rows", "render_jsonl"), "csv": console.late("rows", "render_csv")}
-"""Outputs with one row a kernel: they are written while kernels are read, by several processes."""
+"""Outputs with one row per kernel, written while several processes read kernels."""
 OUTPUTS: Mapping[str, Renderer] = {
     "text": console.late("text"),
     "json": console.late("json"),

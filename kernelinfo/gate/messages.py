@@ -78,7 +78,7 @@ MESSAGES = {
     "kernels-vanished": "all {count} pinned kernels are gone",
     # Kernels with another name.
     "rename-likely": "not in the build; {old} → {new} likely: {change}",
-    "rename-likely-mend": "compare them by --rename {rename}, or drop it with --update-baseline",
+    "rename-likely-mend": "compare them with --rename {rename}, or drop it with --update-baseline",
     "rename-lost": (
         "{old} is gone, and {new} is likely the same kernel: {change}; pin it as renamed with "
         "--rename {rename}, or drop {old} with --rename {drop}"

@@ -189,7 +189,7 @@ MESSAGES = {
     "offload-binary-version": (
         "OffloadBinary of unknown version {version}; versions 1 and 2 are supported"
     ),
-    "offload-binary-strings-outside": "an OffloadBinary with strings outside of it",
+    "offload-binary-strings-outside": "an OffloadBinary with strings outside it",
     "offload-binary-image-outside": (
         "an image of {size} bytes outside its OffloadBinary of {length}"
     ),

@@ -18,7 +18,7 @@ NameStyle = Literal["short", "full", "mangled"]
 
 
 class View(NamedTuple):
-    """Settings of the output. Formats other than text use only the names."""
+    """Settings of the output. Formats other than text use only `names`."""
 
     names: NameStyle = "full"
     width: int = 100  # columns

@@ -46,7 +46,7 @@ OwnedParts = dict[tuple[str, ...], dict[Owner, ByteSums]]
 def render_bytes(
     items: Iterable[OwnedBytes | Problem | Note], by: tuple[BytesBy, ...], format: str, view: View
 ) -> Iterator[str]:
-    """The bytes by up to two keys and their owners in a format.
+    """The bytes, by up to two keys and their owners, in a format.
 
     Raises `OptionError` for a format without tables."""
     if format not in matrix.FORMATS:
@@ -125,7 +125,7 @@ NamedSums = tuple[tuple[str, ...], ByteSums]
 
 
 def _most_first(rows: Mapping[tuple[str, ...], ByteSums], top: int = 0) -> list[NamedSums]:
-    """The rows with most bytes first; those beyond `top` are one row."""
+    """The rows with the most bytes first; those beyond `top` are merged into one row."""
     ordered = sorted(rows.items(), key=lambda row: (-row[1].bytes, row[0]))
     rest = ordered[top:] if top else []
     if not rest[1:]:
@@ -142,7 +142,8 @@ def _owner_lines(parts: OwnedParts) -> list[list[str]]:
 
 
 def _family_lines(parts: OwnedParts, top: int) -> list[list[str]]:
-    """Headings, a row for each family of kernels and functions, then the other owners, a total."""
+    """Headings, a row for each family of kernels and functions, then the other owners and a
+    total."""
     families = {names: _total(parts[names].values()) for names in parts if names[0]}
     owners: dict[tuple[str, ...], ByteSums] = {
         (f"({owner})",): sums for owner, sums in parts.get(("",), {}).items()
@@ -196,8 +197,8 @@ def _of_part(
 def _column(
     rows: Sequence[NamedSums], cells: Mapping[tuple[str, ...], int], total: int
 ) -> list[str]:
-    """The bytes of a column for each row; the last row is the total, and one that is not in `cells`
-    has the rest."""
+    """The bytes of a column for each row. The last row is the total; a row that is not in `cells`
+    gets the rest."""
     numbers = [cells.get(names, 0) for names, _ in rows[:-1]]
     rest = total - sum(numbers)
     return _sizes([*(numbers if not rest else [*numbers[:-1], rest]), total])
@@ -223,7 +224,7 @@ def _numbers(rows: Sequence[NamedSums]) -> list[list[str]]:
 
 
 def _sizes(counts: Sequence[int]) -> list[str]:
-    """Numbers of bytes in one unit, of one decimal; empty for none."""
+    """Numbers of bytes in one unit, with one decimal; empty for 0."""
     largest = max(map(abs, counts), default=0)
     for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
         if largest >= 10 * unit:
@@ -238,7 +239,7 @@ def _size(count: int, unit: int, name: str) -> str:
 
 
 def _text(lines: Sequence[Sequence[str]], view: View) -> Iterator[str]:
-    """Tables with as many columns as fit, then what their cells mean."""
+    """Tables with as many columns as fit, then the legend."""
     names, *numbers = zip(*lines, strict=True)
     for number, table in enumerate(paint.within(view.width, [names], numbers)):
         yield "\n" * bool(number)

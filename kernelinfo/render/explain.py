@@ -38,8 +38,8 @@ def render_kernel(
 ) -> Iterator[str]:
     """Text that explains one kernel; `grid` is the number of workgroups launched on the device.
 
-    `texts` holds those of kernels explained before, for this view. `code` says what the code does.
-    Sources, counters and arguments come with `view.whole`."""
+    `texts` caches the texts of kernels explained before, for this view. `code` says what the code
+    does. `view.whole` adds sources, counters and arguments."""
     kernel, occupancy = result.kernel, result.occupancy
     is_compiled = kernel.code_object.command is not None
     path, line = kernel.source or (kernel.code_object.path, None if is_compiled else kernel.line)
@@ -89,7 +89,7 @@ _MORE = "-v: sources, counters, loops"
 def _of_statement(
     target: Target, occupancy: Occupancy, result: Result, view: View, texts: KnownTexts
 ) -> str:
-    """Text on the occupancy, which kernels with equal numbers share."""
+    """The text on the occupancy, which kernels with equal numbers share."""
     language = result.kernel.language
     key = result.kernel.traits, occupancy, result.compiler_number, language
     if key not in texts:
@@ -102,7 +102,8 @@ def _of_statement(
 
 
 def _hanging(lines: Iterable[list[paint.Span]], width: int) -> Iterator[list[paint.Span]]:
-    """Lines broken at the width. The rest is indented under the last part if there is room."""
+    """Lines wrapped at the width. Continuation lines are indented under the last part if there is
+    room."""
     for line in lines:
         before = sum(paint.cells(text) for text, _ in line[:-1])
         yield from paint.wrap(line, width, before if width - before >= _ROOM else _LABEL + 2)
@@ -164,8 +165,8 @@ def _working(
 def _limit_row(
     limit: Limit, occupancy: Occupancy, free: Headroom, unpadded: Limit, *, whole: bool
 ) -> tuple[str, ...]:
-    """The row of one resource in the table of limits, a cell for each of _COLUMNS. `unpadded` is
-    the limit if the allocation were not rounded up. The `whole` table shows the granule of LDS."""
+    """The row of one resource in the table of limits, one cell per entry of _COLUMNS. `unpadded` is
+    the limit without rounding of the allocation. The `whole` table shows the granule of LDS."""
     per, resource = occupancy.per, limit.resource
     allows = "no limit"
     if limit.waves_per_simd is not None:
@@ -198,14 +199,15 @@ def _limit_row(
 
 
 def _at_most_slots(waves_per_simd: float, occupancy: Occupancy) -> str:
-    """Waves per SIMD, `> 8` above the wave slots: whole workgroups make numbers above differ."""
+    """Waves per SIMD; `> 8` above the wave slots, where whole workgroups would make the numbers
+    differ."""
     slots = occupancy.wave_slots / occupancy.placement.domain.simds
     return f"> {paint.number(slots)}" if waves_per_simd > slots else paint.number(waves_per_simd)
 
 
 def _assumed(occupancy: Occupancy) -> str:
-    """Where the block's size is from. Compilers declare the hardware's maximum without a launch
-    bound (LLVM AMDGPUUsage, `amdgpu-flat-work-group-size`)."""
+    """Where the block size comes from. Without a launch bound, compilers declare the hardware's
+    maximum (LLVM AMDGPUUsage, `amdgpu-flat-work-group-size`)."""
     launch, waves = occupancy.launch, occupancy.placement.target.waves
     is_default = launch.workgroup_size == waves.max_workgroup_size
     if launch.assumption == "declared-max" and is_default:
@@ -244,7 +246,7 @@ def _result(occupancy: Occupancy, printed: CompilerNumber | None) -> str:
 
 
 def _steps(target: Target, occupancy: Occupancy) -> str:
-    """The steps, those of the allocated VGPRs and of the ones without padding marked."""
+    """The steps, with the step of the allocated VGPRs and the one without padding marked."""
     demand = occupancy.demand
     steps: list[str] = []
     passed = 0
@@ -319,7 +321,7 @@ def _labelled(label: str, text: str, style: str = "") -> list[paint.Span]:
 
 
 def _listed(label: str, parts: list[str], separator: str, width: int) -> list[list[paint.Span]]:
-    """Lines of a labelled list, broken between parts; no line for an empty list."""
+    """Lines of a labelled list, wrapped between parts; no line for an empty list."""
     lines, end = [""] if parts else [], separator.rstrip()
     for part in parts:
         if lines[-1] and paint.cells(lines[-1] + separator + part + end) > width - _LABEL - 2:

@@ -34,7 +34,7 @@ def explanations(
     tell: Callable[[Problem], object],
 ) -> Iterator[str]:
     """The explanation of each kernel. `ir` is the path of the LLVM IR next to the assembly; `tell`
-    gets problems of measuring."""
+    is called with problems of measuring."""
     first = [*islice(results, 2)]
     is_alone = len(first) == 1
     texts: KnownTexts = {}
@@ -57,8 +57,8 @@ def explanations(
 
 
 def _shortly(result: Result, needs: RegisterNeeds | None) -> tuple[Finding, ...]:
-    """The findings without the advice of notes, without advice that the row of needs has, and
-    without padding that costs no wave, which the table shows."""
+    """The findings, without advice in notes, without advice that the row of needs already gives,
+    and without padding that costs no wave, since the table shows that."""
     occupancy = result.occupancy
     needed = in_words(needs, result.kernel.traits, occupancy)
     return tuple(
@@ -71,8 +71,8 @@ def _shortly(result: Result, needs: RegisterNeeds | None) -> tuple[Finding, ...]
 
 
 def _sweep(kernel: Kernel, result: Result, ir: str | None) -> str:
-    """The command that tries other occupancies; empty where VGPRs neither limit nor spill, and
-    without a source or IR that is here."""
+    """The command that tries other occupancies; empty if VGPRs neither limit nor spill, or if there
+    is no source or IR on this machine."""
     is_bound = result.occupancy and "vgpr" in result.occupancy.limiters
     if not is_bound and not kernel.spilled_registers:
         return ""
@@ -115,7 +115,7 @@ def _with_code(
 
 
 def _of_code(result: Result, measured: Measured | None, view: View) -> Notes:
-    """The peak of live registers, what holds it if vector registers limit, and LDS. In a code
+    """The peak of live registers, what holds it if vector registers limit, and LDS. For a code
     object, which states its LDS, only LDS that the host must add at launch."""
     if measured is None:
         return []
@@ -138,7 +138,7 @@ def _of_code(result: Result, measured: Measured | None, view: View) -> Notes:
 
 
 def _may_launch_lds(result: Result) -> bool:
-    """True for a kernel that reserves no LDS and whose launch states none."""
+    """True for a kernel that reserves no LDS and whose given launch adds none."""
     traits, occupancy = result.kernel.traits, result.occupancy
     launched = occupancy.launch.dynamic_lds_bytes if occupancy else 0
     return traits.numbers.lds_bytes == 0 and not (traits.numbers.dynamic_lds or launched)

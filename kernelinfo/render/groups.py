@@ -52,8 +52,8 @@ def folded_rows(results: Iterable[Result]) -> list[table.TableRow]:
 def targets_of(
     rows: Sequence[table.TableRow], results: Iterable[Result], view: View
 ) -> Iterator[str]:
-    """The targets of each row. They have features where the kernel has, among all `results`,
-    another row that differs only in them."""
+    """The targets of each row, with features if, among all `results`, the kernel has another row
+    that differs only in features."""
     ids: dict[str, dict[str, set[str]]] = {row[0].kernel.symbol: {} for row in rows}
     for result in results:
         if (of_kernel := ids.get(result.kernel.symbol)) is not None:
@@ -68,7 +68,8 @@ def targets_of(
 
 
 def joined(names: Sequence[str], width: int) -> str:
-    """All targets, `gfx900,906,90a`; if that is wider: the first one and the number of others."""
+    """All targets, `gfx900,906,90a`; if that is too wide, the first one and the number of
+    others."""
     text = ",".join(names).replace(",gfx", ",")
     return text if len(text) <= width else several(names)
 

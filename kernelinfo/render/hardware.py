@@ -58,9 +58,8 @@ def render_curve(
     per: str,
     view: View,
 ) -> Iterator[str]:
-    """Text of a curve: for one variable its steps and a plot; for two variables a table.
-
-    The first variable goes down, the second across, in as many tables as the width needs."""
+    """The text of a curve: steps and a plot for one variable, a table for two. The first variable
+    runs down, the second across, in as many tables as the width requires."""
     point_at = {point.at: point for point in points}
     down = stretches(points)
     yield from paint.painted([[(title, "bold")], []], view)
@@ -190,7 +189,8 @@ def _topic(name: str, topic: Any, view: View) -> Iterator[list[paint.Span]]:
 
 
 def render_limits(rungs: tuple[Rung, ...], title: str, view: View) -> Iterator[str]:
-    """A table of the most registers and LDS of each step, and a plot of waves against VGPRs."""
+    """A table of the most registers and LDS that each step allows, and a plot of waves against
+    VGPRs."""
     yield from paint.painted([[(title, "bold")], []], view)
     rows = [
         (

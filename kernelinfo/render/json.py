@@ -45,9 +45,9 @@ def document(
     own: Iterator[dict[str, Any]] | None = None,
     counts: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """The report as JSON values: its kernels are an iterator, and what is known behind them are
-    iterators and functions. `own` has more keys for each kernel, `counts` is added to the summary.
-    """
+    """The report as JSON values. Its kernels are an iterator; what is known only after them is
+    given as iterators and functions. `own` has more keys for each kernel; `counts` is added to the
+    summary."""
     inputs: dict[CodeObject, int] = {}
     repeats: dict[CodeObject, list[Repeat]] = {}
     problems: list[Problem] = []
@@ -230,7 +230,7 @@ def _origins(kernel: Kernel) -> _Origins:
 
 
 def _provenance(kernel: Kernel, origins: _Origins) -> dict[str, dict[str, Any]]:
-    """Key → place of the number (source, line, offset), from its best source."""
+    """For each key, the place of the number (source, line, offset) in its best source."""
     is_object = kernel.code_object.kind == "code-object"
     provenance: dict[str, dict[str, Any]] = {}
     for source, key, field in origins:
@@ -295,7 +295,7 @@ def _members(value: dict[str, Any], line: str) -> Iterator[str]:
 
 
 def _has_iterator(value: Any) -> bool:
-    """True if the value is an object with an array that is made while it is written."""
+    """True if the value is an object with an array that is generated while it is written."""
     return isinstance(value, dict) and any(
         isinstance(member, Iterator) or _has_iterator(member) for member in value.values()
     )

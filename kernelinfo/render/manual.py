@@ -52,7 +52,7 @@ th, td { border: 1px solid #8886; padding: .2rem .5rem; text-align: left; vertic
 
 
 def drawn(page: str, view: View) -> str:
-    """The Markdown of a page or of a rule's documentation as text of the view's width."""
+    """The Markdown of a page or a rule's documentation, laid out as text for the view's width."""
     text = _PARAGRAPH.sub("\n\n", _COMMENT.sub("", page))
     screen = io.StringIO()
     console = Console(
@@ -101,7 +101,7 @@ def _body(text: str) -> str:
 
 
 def _lead_to_the_repository(token: Token) -> None:
-    """Make a link to a file of the package one to the repository at the version's tag."""
+    """Turn a link to a file of the package into a link to the repository at the version's tag."""
     target = token.attrGet("href") if token.type == "link_open" else None
     if isinstance(target, str) and target.startswith("kernelinfo/"):
         token.attrSet("href", _FILES + target)

@@ -78,7 +78,7 @@ def render_matrix(
 
 
 def _text(lines: Sequence[Sequence[str]], totals: int, legend: str, view: View) -> Iterator[str]:
-    """Tables with as many columns as fit, the last `totals` lines in each, then what cells mean."""
+    """Tables with as many columns as fit, each with the last `totals` lines, then the legend."""
     kinds = "t" + "n" * len(lines[0])
     for number, (table, left_out) in enumerate(_parts(lines, totals, view)):
         yield "\n" * bool(number)
@@ -117,7 +117,7 @@ def _width(part: _TablePart) -> int:
 def _part(
     lines: Sequence[Sequence[str]], totals: int, first: int, last: int, view: View
 ) -> _TablePart:
-    """Some columns of the table. In a part of it, rows without code in any of them share a line."""
+    """Some columns of the table. Rows without code in any of these columns share a line."""
     heading, *rows = [[line[0], *line[first:last]] for line in lines]
     rows, sums = rows[: len(rows) - totals], rows[len(rows) - totals :]
     shown = rows
@@ -175,7 +175,7 @@ def _of_columns(rows: SymbolCounts) -> list[Cell]:
 
 
 def _most_first(rows: SymbolCounts) -> list[str]:
-    """The rows with most kernels for one column first."""
+    """The rows with the most kernels in one column first."""
     numbers = {
         row: max(
             (symbols.total() for column, symbols in counts.items() if column != SPIRV),
@@ -195,7 +195,8 @@ def _natural(name: str) -> tuple[Any, ...]:
 
 
 def _of_devices(rows: SymbolCounts, devices: Mapping[str, str]) -> list[Cell]:
-    """A cell for each row and device. A kernel of several codes that the device loads is one."""
+    """A cell for each row and device. A kernel counts once, even if the device can load several of
+    its codes."""
     cells = []
     for row in _most_first(rows):
         for device, target in devices.items():

@@ -32,8 +32,8 @@ def unmatched(measured: tuple[Measurement, ...]) -> list[str]:
 
 
 def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterator[str]:
-    """Two lines per launch, predicted and measured, then which target was compared and why, and the
-    remarks on their difference."""
+    """Two lines per launch, predicted and measured, then which target was compared and why, and
+    remarks on the difference."""
     rows: list[tuple[str, ...]] = []
     compared: list[Resources] = []
     remarks: list[str] = []

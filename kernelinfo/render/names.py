@@ -45,9 +45,8 @@ def chosen_name(kernel: Named, style: NameStyle) -> str:
 
 
 def names_of(kernels: Iterable[Named], style: NameStyle) -> Mapping[str, str]:
-    """Symbol → printable name. Equal short names get more text until they differ.
-
-    They get parameters up to the first that differs, else the full name, else the mangled one."""
+    """Symbol → printable name. Equal short names get more text until they differ: parameters up to
+    the first that differs, else the full name, else the mangled one."""
     by_symbol = {kernel.symbol: kernel for kernel in kernels}
     names = {symbol: name_of(kernel, style) for symbol, kernel in by_symbol.items()}
     if style != "short":
@@ -100,7 +99,7 @@ _SEPARATOR = " › "
 
 
 class KernelOrigin(NamedTuple):
-    """The origin of a kernel in texts, to tell it apart from a namesake."""
+    """The origin of a kernel in words, to distinguish it from namesakes."""
 
     processor: str
     target: str
@@ -141,7 +140,7 @@ def attributed(kernels: Sequence[Attributed], names: Mapping[str, str]) -> list[
 def told_apart(
     rows: Sequence[Sequence[Attributed]], called: Sequence[str], *, targets: bool = True
 ) -> list[str]:
-    """The text of each row of kernels, with more where several rows have it.
+    """The text of each row of kernels, extended where several rows have the same text.
 
     Added are, in this order and only as needed, the target with features, the library or member,
     constants and options of Triton, and the symbol: `gemm · gfx90a:xnack+ · libfoo.so`. Without
@@ -156,7 +155,7 @@ def told_apart(
 
 
 def _apart(origins: Sequence[KernelOrigin], targets: bool) -> list[tuple[str, ...]]:
-    """The texts that tell each origin apart from the others."""
+    """For each origin, the texts that distinguish it from the others."""
     shared = set(origins[0].options).intersection(*(origin.options for origin in origins))
     options = [
         " ".join(option for option in origin.options if option not in shared) for origin in origins
@@ -186,7 +185,8 @@ def _apart(origins: Sequence[KernelOrigin], targets: bool) -> list[tuple[str, ..
 
 
 def _shared(row: Sequence[Attributed]) -> KernelOrigin:
-    """The origin of a row. A text that differs within it is the first and the number of others."""
+    """The origin of a row. A text that differs within the row becomes the first one and the number
+    of others."""
     origins = list(dict.fromkeys(map(_origin, row)))
     if not origins[1:]:
         return origins[0]

@@ -45,8 +45,8 @@ def argument_parts(arguments: tuple[Argument, ...]) -> list[str]:
 
 
 def code_parts(code: Code | None, *, counted_before: bool = False) -> list[str]:
-    """Numbers of instructions by kind, as written; kinds without instructions are left out, and
-    those that are `counted_before`."""
+    """Numbers of instructions by kind, as written. Kinds without instructions, and those
+    `counted_before`, are left out."""
     if code is None:
         return []
     numbers = {
@@ -103,8 +103,8 @@ def cluster_notes(traits: Traits, target: Target) -> Notes:
 
 
 def _best(target: Target, demand: Demand, launch: Launch, above: float) -> Notes:
-    """The workgroup sizes up to the bound with the most waves, largest first; none that reach only
-    `above` percent."""
+    """The workgroup sizes, up to the bound, that give the most waves, largest first; empty unless
+    they exceed `above` percent."""
     largest = launch.workgroup_size if demand.most_workgroup is None else demand.most_workgroup
     if demand.least_workgroup == largest:
         return []

@@ -63,9 +63,8 @@ def harmless(text: str, *, color: bool) -> str:
 
 
 def _is_plain(text: str, further: bytes = b"") -> bool:
-    """True if all characters are printable ones of ASCII, or in `further`.
-
-    `isprintable` takes ten times as long, a tenth of a library's report."""
+    """True if all characters are printable ASCII or in `further`. `isprintable` would take ten
+    times as long, a tenth of the time of a library's report."""
     return text.isascii() and not text.encode().translate(None, _PLAIN + further)
 
 
@@ -96,8 +95,8 @@ _WORDS = re.compile(r"[≤≥] \S+\s*|[^\s=]*\d [^\s(]\S*\s*|\S+\s*|\s+")
 
 
 def wrap(line: Iterable[Span], width: int, indent: int) -> Iterator[list[Span]]:
-    """The line broken between words to `width` columns; all lines but the first are indented, less
-    far if a word needs the room."""
+    """The line, wrapped between words at `width` columns. All lines but the first are indented,
+    less if a word needs the room."""
     spans = [*line]
     if sum(cells(text) for text, _ in spans) <= width:
         yield spans
@@ -118,7 +117,7 @@ def wrap(line: Iterable[Span], width: int, indent: int) -> Iterator[list[Span]]:
 
 
 def fitted(line: list[Span], view: View, indent: int) -> Iterator[list[Span]]:
-    """The line, or several if it is too wide for the terminal, broken between words."""
+    """The line, wrapped between words if it is too wide for the terminal."""
     yield from wrap(line, view.width, indent) if view.fold else [line]
 
 
@@ -142,8 +141,8 @@ def right(text: str, width: int) -> str:
 def folded(name: str, width: int, indent: int) -> list[str]:
     """Lines of a name, at most `width` columns if possible; all but the first are indented.
 
-    A line ends before the last text that tells the name apart (` · `), else behind its last comma,
-    else its last opening bracket, else its last `::`, else between words."""
+    A line ends before the last text that distinguishes the name (` · `), else after its last comma,
+    opening bracket or `::`, else between words."""
     lines, line = [], ""
     for part in re.findall(_PARTS, name):
         if line.strip() and cells(line + part.rstrip()) > width:
@@ -182,9 +181,9 @@ def laid_out(
     """(number of a row, a line of it, columns by which the rest of a wide line is indented).
 
     The first row is the heading. `kinds` has a letter for each column: `n` is aligned to the right,
-    `k` is the name of the row, else the first `t` is; a last `d` is a description. On a terminal
-    that is too narrow the description is folded under itself, or stands below its row; without
-    one, names that are longer than their room stand above their rows.
+    `k` is the name of the row, else the first `t` is; a last `d` is a description. On a narrow
+    terminal the description is folded under itself, or goes below its row; without one, names that
+    are too long go above their rows.
     """
     kinds = kinds or "t" * len(rows[0])
     lines = [f" {line}" for line in _closely(rows, kinds, view, gap)]
@@ -205,7 +204,7 @@ def laid_out(
 def _closely(
     rows: Sequence[Sequence[str]], kinds: str, view: View, gap: str, before: int = 1
 ) -> list[str]:
-    """The rows aligned, with less between columns if that makes them fit a terminal."""
+    """The rows, aligned, with less space between columns if that makes them fit a terminal."""
     lines = [*aligned(rows, kinds, gap)]
     if not view.fold or before + cells(lines[0]) <= view.width:
         return lines
@@ -238,10 +237,10 @@ def _below_names(
 def within(
     width: int, labels: Sequence[Sequence[str]], numbers: Sequence[Sequence[str]]
 ) -> Iterator[list[str]]:
-    """Tables as lines, each at most `width` columns wide if possible: the layout of many numbers,
-    which would be lost in a row that is broken between words.
+    """Tables as lines, each at most `width` columns wide if possible.
 
-    `labels` and `numbers` are columns. The labels stand in front of each table.
+    This layout is for many numbers, which would be unreadable in wrapped rows. `labels` and
+    `numbers` are columns; the labels come first in each table.
     """
     first = 0
     while first < len(numbers):
@@ -351,7 +350,7 @@ def block(launch: Launch) -> str:
 
 
 def limiters(occupancy: Occupancy) -> str:
-    """All limiters (`VGPR LDS`), or a text that no workgroup can start."""
+    """All limiters (`VGPR LDS`), or a text saying that no workgroup can start."""
     if not occupancy.launchable:
         return f"refused: {occupancy.refusal}" if occupancy.refusal else "cannot launch"
     return " ".join(RESOURCES[limiter] for limiter in occupancy.limiters)

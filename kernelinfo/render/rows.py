@@ -63,7 +63,8 @@ def counts_by(items: Iterable[Item], by: CountedBy) -> dict[str, KernelSums]:
 
 
 def names_by(result: Result, by: CountedBy) -> tuple[str, ...]:
-    """The library, target and so on of a kernel; several for its limiters, `?` for an unknown."""
+    """The library, target or other key of a kernel; several if the key is its limiters, `?` if
+    unknown."""
     column = find(by)
     assert column
     value = column.value(result)
@@ -134,7 +135,8 @@ _SpelledColumns = list[tuple[Callable[[Result], record.Value], Callable[[record.
 
 
 def _neighbours(spell: Spell) -> dict[record.Part, list[tuple[int, _SpelledColumns]]]:
-    """Part -> (place in a row, columns) of neighbours that depend on it; of kernels, one column."""
+    """For each part of a kernel, the (place in a row, columns) of neighbouring columns that depend
+    only on it; single columns for the kernel itself."""
     groups = groupby(
         record.COLUMNS, lambda column: (column.part, column.part == "kernel" and column.name)
     )
@@ -157,8 +159,8 @@ def lines(
 ) -> Iterator[str]:
     """One line of text per kernel: its columns spelled by `spell`, joined by commas.
 
-    What a code object's kernels, or equal statements, share is spelled once. `name` returns the
-    `Kernel_Name`. `instructions` adds the columns `INSTRUCTIONS`.
+    Values that a code object's kernels or equal statements share are spelled only once. `name`
+    returns the `Kernel_Name`. `instructions` adds the columns `INSTRUCTIONS`.
     """
     parts = _neighbours(spell)
     (name_at, [(_, name_text)]), *further = parts["kernel"]
@@ -208,7 +210,7 @@ def _as_json(column: record.Column, value: record.Value) -> str:
 
 
 def render_csv(items: Iterable[Item], view: View) -> Iterator[str]:
-    """The heading if `view` has one, then a row per kernel. What is not stated is an empty cell."""
+    """The heading if `view` has one, then a row per kernel. Unstated values are empty cells."""
     if view.heading:
         counts = record.INSTRUCTIONS if view.instructions else ()
         yield tables.csv_line((*record.NAMES, *(column.name for column in counts)))

@@ -94,7 +94,7 @@ class Claim(NamedTuple):
 
     @property
     def on_target(self) -> str:
-        """The target behind a subject: ` (gfx90a)`, printable; empty without one."""
+        """The target after a subject: ` (gfx90a)`, printable; empty without one."""
         return f" ({printable(self.target)})" if self.target else ""
 
     @property
@@ -104,8 +104,8 @@ class Claim(NamedTuple):
 
     @property
     def excuse(self) -> str:
-        """Reason of the suppression with its end, or of the acceptance, printable; empty if the
-        finding counts."""
+        """The reason and end of the suppression, or the reason of the acceptance, printable; empty
+        if the finding counts."""
         if self.accepted:
             return "accepted by the baseline"
         if self.suppressed is None:
@@ -115,13 +115,13 @@ class Claim(NamedTuple):
 
 
 def compiler_first(claim: Claim) -> tuple[bool, int, str]:
-    """Sort key: a change of the compiler, then the worst finding."""
+    """Sort key: changes of the compiler first, then the worst finding."""
     return (claim.finding.rule != TOOLCHAIN, *table.worst_first(claim.finding))
 
 
 def claims(outcome: Outcome, view: View) -> Iterator[Claim]:
-    """All findings in reading order; suppressed and accepted ones follow the others of their
-    kernel."""
+    """All findings in reading order; a kernel's suppressed and accepted findings come after its
+    others."""
     seen: Counter[tuple[str, ...]] = Counter()
     for claim in _unnumbered(outcome, view):
         seen[claim.identity] += 1
@@ -132,8 +132,8 @@ def claims(outcome: Outcome, view: View) -> Iterator[Claim]:
 def fold(claims: Iterable[Claim], outcome: Outcome, view: View) -> list[Claim]:
     """The first claim of each group, with the count of the other kernels; all with `--top 0`.
 
-    A group is either kernels of one source line whose messages differ only in numbers, or the new
-    kernels of one new target, or else of one file.
+    A group consists of kernels of one source line whose messages differ only in numbers, or of the
+    new kernels of one new target or file.
     """
     groups: dict[object, list[Claim]] = {}
     new_targets = outcome.new_targets
@@ -146,7 +146,7 @@ def fold(claims: Iterable[Claim], outcome: Outcome, view: View) -> list[Claim]:
 
 
 def _group(claim: Claim, new_targets: Container[str]) -> object:
-    """The key of the claims that are told in one line."""
+    """The key of the claims that share one line."""
     kernel, finding = claim.result and claim.result.kernel, claim.finding
     about = (finding.rule, finding.severity, claim.fails)
     if kernel and finding.rule == UNBASELINED:
@@ -214,7 +214,7 @@ def headline(outcome: Outcome) -> str:
 
 
 def _is_unread(result: Result) -> bool:
-    """True for a kernel of a code object whose instructions were not asked for."""
+    """True for a kernel of a code object whose instructions were not requested."""
     kernel = result.kernel
     is_object = kernel.code_object.kind == "code-object"
     return is_object and kernel.instructions is None and kernel.touched is None
@@ -240,7 +240,8 @@ _OF_THE_GATE = ("KI206", "KI5")  # only notes of these rules are shown
 
 
 def render_text(outcome: Outcome, view: View) -> Iterator[str]:
-    """Lines of failures, warnings and notes of the gate, then suppressed ones, then the verdict."""
+    """Lines of the gate's failures, warnings and notes, then the suppressed findings, then the
+    verdict."""
     for line in () if view.quiet else _lines(outcome, view):
         yield from paint.painted(paint.fitted(line, view, 2), view)
     style = "green" if outcome.answered and not outcome.failed else "bold red"
@@ -253,7 +254,7 @@ def render_text(outcome: Outcome, view: View) -> Iterator[str]:
 
 
 def verdict(outcome: Outcome, view: View) -> Iterator[str]:
-    """The findings that fail and the outcome, a line each: for standard error."""
+    """The findings that fail and the outcome, one line each, for standard error."""
     counted = [claim for claim in claims(outcome, view) if claim.counts]
     failing = [claim for claim in counted if claim.fails or claim.finding.rule == TOOLCHAIN]
     failing = sorted(fold(failing, outcome, view), key=compiler_first)
@@ -279,7 +280,7 @@ def _lines(outcome: Outcome, view: View) -> Iterator[list[paint.Span]]:
 
 
 def _is_shown(claim: Claim) -> bool:
-    """True for a finding that counts, if it is more than a note, fails or is of the gate."""
+    """True for a finding that counts, if it is more than a note, fails, or comes from the gate."""
     return claim.fails or (claim.counts and _is_told(claim.finding))
 
 
@@ -288,7 +289,8 @@ def _is_told(finding: Finding) -> bool:
 
 
 def _claim(claim: Claim) -> Iterator[list[paint.Span]]:
-    """The line of a claim; that of another compiler is followed by the kernels that lost most."""
+    """The line of a claim. A claim about another compiler is followed by the kernels that lost
+    most."""
     finding = claim.finding
     worst: list[str] = []
     if finding.rule == TOOLCHAIN:
@@ -393,8 +395,8 @@ def _successor(rename: Pair | None) -> str:
 def _listed(
     word: str, kernels: Sequence[KernelSummary], texts: Iterable[str], view: View, what: str = ""
 ) -> Iterator[str]:
-    """A line with its text for each kernel, as many as `view` allows, and the number of others;
-    with `what` it is this of the kernel. Texts of others are not asked for."""
+    """One line per kernel with its text, as many as `view` allows, and the number of others. With
+    `what` a line reads `WORD WHAT of NAME`. Texts of the others are not computed."""
     part = f"{what} of " if what else ""
     for kernel, text in zip(kernels[: view.top or None], texts, strict=False):
         change = f": {text}" if text else ""

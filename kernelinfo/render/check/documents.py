@@ -158,7 +158,8 @@ def render_html(outcome: Outcome, view: View) -> Iterator[str]:
 
 
 def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
-    """The outcome as JSON values: verdict, and lists with title, length and the worst claims."""
+    """The outcome as JSON values: the verdict, and for each list its title, length and worst
+    claims."""
     comparison = outcome.comparison
     all_claims = sorted(check.claims(outcome, view), key=lambda claim: worst_first(claim.finding))
     claimed = {id(claim.result) for claim in all_claims}

@@ -33,8 +33,8 @@ _PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def render_github(outcome: Outcome, view: View) -> Iterator[str]:
-    """The worst problems and claims that count as annotations, the others as they are; then the
-    verdict. GitHub shows ten annotations of a step."""
+    """The worst problems and counting claims as annotations, the others as plain lines; then the
+    verdict. GitHub shows ten annotations per step."""
     for number, (command, location, title, message) in enumerate(_worst_first(outcome, view)):
         if number < _MOST:
             yield _command(command, location, title, message)
@@ -97,7 +97,7 @@ def _command(command: str, location: check.FindingLocation | None, title: str, m
 
 
 def fingerprint(*parts: str) -> str:
-    """32 hex digits of a text in parts."""
+    """32 hex digits of a text that is given in parts."""
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -270,8 +270,8 @@ _COUNTED = {"tests": "testcase", "failures": "failure", "errors": "error", "skip
 def render_junit(outcome: Outcome, view: View) -> Iterator[str]:
     """One suite per code object, and one for findings without a kernel that was read.
 
-    The counts of all suites stand before the first one, so that each suite is made twice and none
-    is kept."""
+    The counts of all suites come before the first one, so each suite is made twice and none is
+    kept."""
     by_result: defaultdict[int, list[check.Claim]] = defaultdict(list)
     for claim in check.claims(outcome, view):
         by_result[id(claim.result)].append(claim)
@@ -296,10 +296,8 @@ def _text(element: Element, *, xml_declaration: bool = False) -> str:
 def _suites(
     outcome: Outcome, by_result: Mapping[int, list[check.Claim]], view: View
 ) -> Iterator[Element]:
-    """The suites with their counts. `by_result` holds the claims by the result's `id`.
-
-    A file may have several code objects of one member and target: the second is `#2`.
-    """
+    """The suites with their counts. `by_result` holds the claims by the result's `id`. If a file
+    has several code objects of one member and target, the second is `#2`."""
     seen: Counter[tuple[str, str | None]] = Counter()
     by_code_object = groupby(outcome.report.results, lambda result: result.kernel.code_object)
     for code_object, results in by_code_object:
@@ -349,7 +347,8 @@ def _named(results: Sequence[Result], view: View) -> Iterator[tuple[Result, str]
 
 
 def _fill(case: Element, claims: Sequence[check.Claim]) -> None:
-    """Fill a testcase: all failures in one element, since readers show only one; rest as output."""
+    """Fill a testcase: all failures go into one element, since readers show only one; the rest
+    becomes output."""
     excused = [claim for claim in claims if not claim.counts]
     if failing := sorted((c for c in claims if c.fails), key=check.compiler_first):
         kinds = ", ".join(dict.fromkeys(claim.finding.name for claim in failing))

@@ -43,7 +43,7 @@ class ChangedKernel(NamedTuple):
 
     @property
     def why(self) -> str:
-        """The moves and their limit in words, or the numbers of a gone or new kernel."""
+        """The moves and the limit in words, or the numbers of a gone or new kernel."""
         if self.old is None or self.new is None:
             return f"{'had' if self.new is None else 'has'} {_waves(self.kernel)}"
         loosely = "paired by base name alone" if self.match == "base-name" else ""
@@ -85,11 +85,11 @@ def folded_rows(
     *,
     has_target_column: bool,
 ) -> list[tuple[list[ChangedKernel], str, str]]:
-    """(rows that are equal but for library and target, their name, what else tells them apart), in
-    the order of the rows; `top` of them if it is set.
+    """(rows that differ only in library and target, their name, what else distinguishes them), in
+    the order of the rows; at most `top` if that is set.
 
-    ` · gfx90a · libfoo.so + 7 more × 8`: target, library and number tell apart, as far as needed. A
-    target that has a column of its own is not named again.
+    ` · gfx90a · libfoo.so + 7 more × 8`: target, library and number distinguish, as far as needed.
+    A target that has a column of its own is not repeated.
     """
     equal: dict[tuple[str, ...], list[ChangedKernel]] = {}
     for row in changed:
@@ -115,7 +115,8 @@ def folded_rows(
 
 
 def fitting_names(changed: Sequence[ChangedKernel], view: View) -> NameStyle:
-    """The style of names: short if whole ones are long for a terminal and the user chose none."""
+    """The style of names: short if whole names are too long for a terminal and the user chose no
+    style."""
     if not view.may_shorten:
         return view.names
     longest = max((paint.cells(name_of(row.kernel, view.names)) for row in changed), default=0)
@@ -143,7 +144,7 @@ def rows(comparison: Comparison) -> list[ChangedKernel]:
 def with_options(
     changed: Sequence[ChangedKernel], among: Iterable[KernelSummary]
 ) -> list[ChangedKernel]:
-    """The rows with the options in which the kernels of a name differ `among` these."""
+    """The rows, with the options in which the kernels of one name differ `among` these."""
     if not any(row.kernel.options for row in changed):
         return [*changed]
     shared: dict[str, frozenset[tuple[str, str]]] = {}
@@ -157,15 +158,15 @@ def with_options(
 
 
 def options_in_words(kernel: KernelSummary, but: Container[tuple[str, str]] = ()) -> str:
-    """`BLOCK_M=128 num_warps=4`: the kernel's options without some."""
+    """`BLOCK_M=128 num_warps=4`: the kernel's options, without some of them."""
     return " ".join(
         printable(f"{name}={value}") for name, value in kernel.options if (name, value) not in but
     )
 
 
 def counts(changed: Sequence[ChangedKernel], moved: int | None = None) -> dict[Status, int]:
-    """Status → number of rows; only statuses that occur. `moved` is the number of that status if
-    not all of its rows are in `changed`."""
+    """The number of rows of each status that occurs. `moved` is the number for that status if
+    `changed` does not have all of its rows."""
     counted = Counter(row.status for row in changed)
     if moved is not None:
         counted["moved"] = moved
@@ -238,7 +239,7 @@ def toolchain(comparison: Comparison) -> str:
 
 
 def compilers_in_words(*builds: Sequence[str]) -> list[str]:
-    """Names and versions of the compilers of each build; whole stamps if these are equal."""
+    """Names and versions of the compilers of each build; their whole stamps if those are equal."""
     names = [", ".join(dict.fromkeys(map(paint.compiler_name, stamps))) for stamps in builds]
     return names if len({*names}) > 1 else [", ".join(stamps) for stamps in builds]
 
@@ -265,7 +266,7 @@ def retargeted(comparison: Comparison) -> str:
 
 
 def whole_moves(comparison: Comparison) -> Iterator[tuple[str, str, str, int]]:
-    """(`target` or `library`, name, `gone` or `new`, kernels) of each that one build has alone."""
+    """(`target` or `library`, name, `gone` or `new`, kernels) for each that only one build has."""
 
     if not comparison.gone and not comparison.new:
         return
@@ -284,7 +285,7 @@ def whole_moves(comparison: Comparison) -> Iterator[tuple[str, str, str, int]]:
 
 
 def whole(comparison: Comparison) -> str:
-    """Targets and libraries that one build has alone: `target gfx1030 is gone: 2 kernels`."""
+    """Targets and libraries that only one build has: `target gfx1030 is gone: 2 kernels`."""
     moves = [
         f"{noun} {printable(name)} is {status}: {counted(kernels, 'kernel')}"
         for noun, name, status, kernels in whole_moves(comparison)
@@ -359,7 +360,7 @@ _SUMMED = {
 
 
 class MovedSum(NamedTuple):
-    """One number of the pairs that state it in both builds, summed."""
+    """One number, summed over the pairs that state it in both builds."""
 
     old: int  # sum in the old build
     new: int  # sum in the new build
@@ -391,10 +392,8 @@ def totals(comparison: Comparison) -> str:
 
 
 def moved_sums(moved: Sequence[Pair]) -> dict[str, MovedSum]:
-    """Field of `KernelNumbers`, or `spills` → its sum over the kernels of which any number moved.
-
-    Numbers of instructions are there if they moved.
-    """
+    """For each field of `KernelNumbers`, and `spills`, its sum over the kernels that moved.
+    Instruction counts are included if they moved."""
     sums = {
         key: _sum(moved, ("vgpr_spills", "sgpr_spills") if key == "spills" else (key,))
         for key in _SUMMED
@@ -417,8 +416,8 @@ def _sum(pairs: Iterable[Pair], fields: Sequence[str]) -> MovedSum:
 
 
 def _change(total: MovedSum, less: str, greater: str) -> str:
-    """`−16 (−7.1 %, 2 better, 1 worse)`, or `0`. `less` and `greater` are words for kernels with
-    less and with more in the new build."""
+    """`−16 (−7.1 %, 2 better, 1 worse)`, or `0`. `less` and `greater` are the words for kernels
+    that have less or more in the new build."""
     counts = ((total.less, less), (total.more, greater))
     split = [f"{grouped(count)} {word}" for count, word in counts if count]
     by = total.new - total.old
@@ -432,5 +431,5 @@ def _sign(by: float) -> str:
 
 
 def _percent(share: float) -> str:
-    """A share with two significant digits: `0.61 %`, `12 %`."""
+    """A percentage with two significant digits: `0.61 %`, `12 %`."""
     return f"{share:.2g} %" if share < 100 else f"{share:.0f} %"

@@ -81,7 +81,8 @@ _NAMES = ("Kernel_Name", "Symbol", "Target", "Code_Object")
 
 
 def render_csv(comparison: Comparison, view: View) -> Iterator[str]:
-    """The rows. What a build does not state, or has no kernel for, is an empty cell."""
+    """The rows. Numbers that a build does not state, or of a kernel that it lacks, are empty
+    cells."""
     numbers = (*NUMBERS, *(INSTRUCTIONS if view.instructions else ()))
     of_sides = (*_NAMES, *(number.name for number in numbers))
     both = (f"{side}_{name}" for name in of_sides for side in ("Old", "New"))

@@ -30,7 +30,7 @@ _SPILLED = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 def render_side_by_side(
     targets: Sequence[str], comparisons: Sequence[Comparison], format: str, view: View
 ) -> Iterator[str]:
-    """The table. Text only counts kernels that are affected on no target.
+    """The table. In text, kernels that are affected on no target are only counted.
 
     Raises `OptionError` for a format without tables."""
     if format not in tables.WRITERS:
@@ -109,7 +109,8 @@ def _text(
 
 
 def _without_equal(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The table without columns of spills and scratch that did not move in a kernel of both."""
+    """The table, without those columns of spills and scratch that moved in no kernel of both
+    builds."""
     kept = [
         index
         for index, name in enumerate(heading)
@@ -253,7 +254,7 @@ COUNTS_SCHEMA = "kernelinfo/diff-counts/1"
 def render_counts(
     comparison: Comparison, by: rows.CountedBy, format: str, view: View
 ) -> Iterator[str]:
-    """The counts of both builds in a format, the most changed first.
+    """The counts of both builds in a format, most changed first.
 
     Raises `OptionError` for a format without tables.
     """
@@ -289,7 +290,7 @@ def _texts(lines: Sequence[tables.Row]) -> list[tuple[str, ...]]:
 
 
 def in_both(lines: Sequence[tuple[str, tables.Row, tables.Row]]) -> list[tuple[str, ...]]:
-    """The name and the `counted_sums` of each row, `26 → 27` for those of both builds."""
+    """The name and the `counted_sums` of each row, as `26 → 27` for rows of both builds."""
     sums = rows.sums_in_words(build for _, old, new in lines for build in (old, new))
     return [
         (printable(name), *map(diff.arrow, old, new))
@@ -300,7 +301,8 @@ def in_both(lines: Sequence[tuple[str, tables.Row, tables.Row]]) -> list[tuple[s
 def _counts(
     kernels: Iterable[KernelSummary], by: rows.CountedBy, file: str
 ) -> dict[str, KernelSums]:
-    """Library, target and so on → the sums over its kernels. `file` is that of a build of one."""
+    """For each library, target or other key, the sums over its kernels. `file` is the file of a
+    single-file build."""
     counts: dict[str, KernelSums] = {}
     for kernel in kernels:
         numbers = kernel.numbers
@@ -321,7 +323,7 @@ def _counts(
 
 
 def _names(kernel: KernelSummary, by: rows.CountedBy, file: str) -> tuple[str, ...]:
-    """The library, target and so on of a kernel; several for its limiters."""
+    """The library, target or other key of a kernel; several if the key is its limiters."""
     path, member = kernel.place
     path = path or os.path.basename(file)
     if by == "limiter":

@@ -51,10 +51,10 @@ def render(
     code: CodePieces | None = None,
     scripts: Sequence[str] = (),
 ) -> Iterator[str]:
-    """The page of a report, written while the items come.
+    """The page of a report, written while the items come in.
 
-    `parts` maps the name of a further script to its data. `pressure`: curves of live registers by
-    kernel number. `gate`: the outcome of a check. `code` makes pieces of kernels' code, which the
+    `parts` maps the name of a further script to its data: `pressure` has curves of live registers
+    by kernel number, `gate` the outcome of a check. `code` makes pieces of kernels' code, which the
     further `scripts` draw."""
     parts = parts or {}
     scripts = (*_SCRIPTS[:-1], *(f"{part}.js" for part in parts), *scripts, _SCRIPTS[-1])
@@ -94,7 +94,8 @@ and `text` are read when a kernel is opened."""
 
 
 def piece(value: Any, kind: PieceKind = "data") -> str:
-    """An element of the page with JSON of `value`, or base64 of its zlib stream if it is long."""
+    """An element of the page with `value` as JSON, or as base64 of its zlib stream if it is
+    long."""
     text, packed = dumps(value, separators=(",", ":")), ""
     for character in "<>&'":  # so that no text ends the element
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -170,7 +171,7 @@ def pieces(
     parts: Mapping[str, Mapping[Any, Any]],
     code: CodePieces | None = None,
 ) -> Iterator[str]:
-    """The report as JSON in pieces. Nothing of a kernel is kept but what others share."""
+    """The report as JSON, in pieces. Only what kernels share is kept in memory."""
     yield _head(view)
     problems: list[Problem] = []
     repeats: list[Repeat] = []
@@ -201,7 +202,8 @@ def pieces(
 
 
 def given_pieces(occupancy: Occupancy, title: str, view: View) -> Iterator[str]:
-    """The occupancy of given numbers, as the report of one kernel without findings and sources."""
+    """The occupancy of given numbers, in the form of a report of one kernel, without findings and
+    sources."""
     yield _head(view)
     demand = occupancy.demand
     yield piece(
@@ -221,7 +223,7 @@ def given_pieces(occupancy: Occupancy, title: str, view: View) -> Iterator[str]:
 
 
 def _fresh(shared: Mapping[str, Shared[Hashable]]) -> dict[str, list[Hashable]]:
-    """Shared values that no piece holds yet."""
+    """The shared values that no piece holds yet."""
     return {name: values.fresh() for name, values in shared.items()}
 
 
@@ -247,7 +249,7 @@ def _head(view: View) -> str:
 def _results(
     items: Iterable[Item], problems: list[Problem], repeats: list[Repeat]
 ) -> Iterator[Result]:
-    """The results among the items; the others are appended to the lists."""
+    """The results among the items; other items are appended to the lists."""
     for item in items:
         if isinstance(item, Result):
             yield item
@@ -298,12 +300,13 @@ def problem_rows(problems: Iterable[Problem]) -> list[tuple[Any, ...]]:
 
 
 def title(kernel: Named) -> KernelName:
-    """What the title of a kernel is made of: `titles(title(kernel))` is its number."""
+    """What a kernel's title is made of: `titles(title(kernel))` is the title's number."""
     return KernelName(kernel.name, kernel.symbol)
 
 
 def fresh_titles(titles: Shared[KernelName], style: NameStyle) -> list[tuple[str, str, int]]:
-    """(name, mangled name or empty if equal, length before a cut) of titles that no piece holds."""
+    """(name, mangled name or empty if equal, length before truncation) of titles that no piece
+    holds yet."""
     return [_title(kernel, style) for kernel in titles.fresh()]
 
 
@@ -340,7 +343,8 @@ def _input(code_object: CodeObject) -> tuple[Any, ...]:
 
 
 def place(path: str, member: str | None) -> tuple[str, str]:
-    """(file or member file, its short name); the entry of a bundle, a target, is no part of it."""
+    """(file or member file, its short name); a bundle's entry, which is a target, is not part of
+    it."""
     file = member_file(member or "")
     name = file.rpartition("/")[2] if file else library_of(path) if path else ""
     return member_path(path, file), printable(name)

@@ -49,8 +49,8 @@ _WHY = {
 
 
 def located(location: CodeLocation, near: CodeLocation | None = None) -> str:
-    """A source line, else a line of the assembly, else an address. `:44` in the file of `near`;
-    `asm line 44` without a source line where `near` has one."""
+    """A source line, else an assembly line, else an address. It is `:44` in the same file as
+    `near`, and `asm line 44` if only `near` has a source line."""
     if location.source is not None:
         return _line(location.source, near and near.source)
     if location.line is not None:
@@ -63,7 +63,7 @@ def located(location: CodeLocation, near: CodeLocation | None = None) -> str:
 
 
 def begin(loop: LoopPressure, story: Story) -> str:
-    """Place of a loop's first instruction, beside source lines of other loops if there are any."""
+    """The place of a loop's first instruction, in the form that fits the places of other loops."""
     is_among_source = story.has_source and not loop.at.source and loop.at.line is not None
     return f"{_AMONG_SOURCE if is_among_source else ''}{located(loop.at)}"
 
@@ -74,13 +74,13 @@ def _line(source: SourceLine, near: SourceLine | None) -> str:
 
 
 def in_text(location: CodeLocation) -> str:
-    """Source line and line of the assembly, or only the latter."""
+    """The source line and the assembly line, or only the latter."""
     place = located(location._replace(source=None))
     return f"{located(location)} ({place})" if location.source else place
 
 
 def written(value: LiveValues, near: CodeLocation) -> str:
-    """Place of a value's last write: a location or range, or a region relative to the loop."""
+    """The place of a value's last write: a location or range, or a region relative to the loop."""
     if value.written is None or value.written_last is None:
         return "at the entry" if value.next_read else "unknown"
     return _relative(value.written, value.written_last, value.total, near)
@@ -112,7 +112,7 @@ def _span(begin: CodeLocation, last: CodeLocation, near: CodeLocation | None = N
 
 
 def untouched(value: LiveValues) -> str:
-    """Number of instructions that leave a value untouched, and its use in the loop."""
+    """For how many instructions a value is untouched, and its use in the loop."""
     if value.untouched is None or value.untouched_most is None:
         return "unknown"
     span = str(value.untouched)
@@ -143,7 +143,8 @@ def unwritten(measured: Measured) -> str:
 
 
 def copies(story: Story) -> str:
-    """The source lines that copy registers most; empty for few copies, and without lines."""
+    """The source lines that copy the most registers; empty if there are few copies or no line
+    information."""
     number = story.code.counts.copies
     by_line = {line.source: line.code.counts.copies for line in story.lines}
     lines = [(source, count) for source, count in by_line.items() if source and count]
@@ -164,12 +165,12 @@ def copies(story: Story) -> str:
 
 
 def at_least(story: Story, blank: str = "") -> str:
-    """`≥` and a blank if the code was not read whole, so that its counts are too low."""
+    """`≥` and a space if some of the code was not read, so that its counts are too low."""
     return "" if is_whole(story.reasons) else f"≥{blank}"
 
 
 def in_short(story: Story, most_idle: int = _MOST_IDLE) -> list[tuple[str, str]]:
-    """Label and sentence: the peak, who holds it, then the next step if there is a lower one, with
+    """Label and sentence: the peak, what holds it, then the next step if there is a lower one, with
     up to `most_idle` groups of values."""
     peak = story.peak
     bound = "" if story.exact else "at least "
@@ -303,7 +304,7 @@ def calls(story: Story) -> str:
 
 
 def shared(lds: LdsUse) -> str:
-    """Variables in LDS with size in bytes and source line."""
+    """Variables in LDS, with size in bytes and source line."""
     if not lds.bytes:
         return "reached and none reserved: sized at launch, see --dynamic-lds"
     if not lds.variables:
@@ -319,8 +320,8 @@ def _variable(variable: LdsVariable, near: SourceLine | None) -> str:
 
 
 def to_reach(story: Story, most_idle: int = _MOST_IDLE, occupancy: Occupancy | None = None) -> str:
-    """The next occupancy step and the values above it, which add up to the registers that must go;
-    empty without a step below the peak. With an occupancy also what else limits below that step."""
+    """The next occupancy step and the values whose registers would have to go to reach it; empty
+    without a step below the peak. With an occupancy, also what else limits below that step."""
     if not story.advice:
         return ""
     step = story.advice[0]
@@ -350,7 +351,7 @@ def to_reach(story: Story, most_idle: int = _MOST_IDLE, occupancy: Occupancy | N
 
 
 def _limited(waves: float, occupancy: Occupancy | None) -> str:
-    """`; LDS allows 3`: the lowest limit below these waves per SIMD that is not of VGPRs; else
+    """`; LDS allows 3`: the lowest limit other than VGPRs that is below these waves per SIMD; else
     empty."""
     others = [
         (limit.waves_per_simd, RESOURCES[limit.resource])
@@ -363,7 +364,7 @@ def _limited(waves: float, occupancy: Occupancy | None) -> str:
 
 
 def unused_step(story: Story) -> str:
-    """Hint that live registers fit a better step than used registers; empty otherwise."""
+    """A hint if the live registers would fit a better step than the used ones; else empty."""
     if not story.exact:
         return ""
     live, used = story.peak.pressure.vector, story.used.vector(story.files)
@@ -392,7 +393,7 @@ def _idle(value: LiveValues, freed: int, near: CodeLocation) -> str:
 
 
 def apart(loop: LoopPressure) -> str:
-    """Where the blocks of a loop are; empty if they stand in one piece from its header on."""
+    """Where the blocks of a loop are; empty if they are contiguous from its header on."""
     if [part.first.number for part in loop.ranges] == [loop.at.number]:
         return ""
     places = (

@@ -49,7 +49,7 @@ def _pane_file(file: str, folder: str, text: SourceText) -> tuple[str, int | Non
 
 
 def panes(measured: Measured, text: SourceText) -> dict[str, Any]:
-    """JSON values that `panes.js` draws, of a kernel measured with its code and blocks."""
+    """JSON values for `panes.js`, of a kernel that was measured with its code and blocks."""
     story, code = measured.story, measured.code
     assert code is not None
     folder = os.path.dirname(measured.result.kernel.code_object.path)
@@ -83,7 +83,8 @@ def panes(measured: Measured, text: SourceText) -> dict[str, Any]:
 
 
 def _registers(curve: Curve) -> dict[str, Any]:
-    """First and last point of live registers, and of those that hold a source variable."""
+    """The first and last point at which registers are live, and at which they hold a source
+    variable."""
     return {
         "spans": [_span(span) for span in curve.spans],
         "variables": [(printable(name), *_span(span)) for name, span in curve.variables],
@@ -185,7 +186,7 @@ def _counts(code: InstructionMix) -> tuple[int | None, ...]:
 
 
 def dataset(measured: Measured) -> dict[str, Any]:
-    """JSON values that `pressure.js` draws, of a kernel measured with its curve."""
+    """JSON values for `pressure.js`, of a kernel that was measured with its curve."""
     story, curve = measured.story, measured.curve
     assert curve is not None
     sources = list(dict.fromkeys(_source(point.at) for point in curve.points))
@@ -283,10 +284,10 @@ def with_source(
     options: Options,
     tell: Callable[[Problem], object],
 ) -> Callable[[Iterable[Item]], Iterator[str]]:
-    """A renderer of the page. It opens files again for the code of their kernels; `tell` gets
-    problems of that.
+    """A renderer of the page.
 
-    `root` and `paths` are those of `SourceText`; raises `OptionError` as it does.
+    It reopens files for the code of their kernels; `tell` is called with problems of that. `root`
+    and `paths` are those of `SourceText`; raises `OptionError` as it does.
     """
     code = partial(_code, text=SourceText(root, paths), options=options, tell=tell)
     return partial(html.render, view=view, code=code, scripts=("pressure.js", *_PANES))

@@ -19,7 +19,7 @@ from kernelinfo.render.pressure import HEADINGS, begin, located
 
 def in_flight_table(story: Story, result: Result, view: View) -> Iterator[str]:
     """The loads in flight in each loop, in the order of the text, and outside them; in the whole
-    function if no loop loads. A line says why if they are not known."""
+    function if no loop loads. If they are unknown, a line says why."""
     if story.waits_unknown:
         text = f" in flight: cannot tell: {paint.printable(story.waits_unknown)}"
         yield from paint.painted([[], *paint.wrap([(text, "")], view.width, 2)], view)
@@ -49,7 +49,7 @@ def in_flight_table(story: Story, result: Result, view: View) -> Iterator[str]:
 def _rows(
     name: str, of_loop: Sequence[InFlight], result: Result, near: CodeLocation | None = None
 ) -> list[tuple[str, ...]]:
-    """A row for each memory. Bytes of scalar loads are not those of a lane."""
+    """One row per memory. Bytes of scalar loads are not per lane."""
     return [
         (
             paint.printable(name.strip()) if position == 0 else "",
@@ -65,7 +65,7 @@ def _rows(
 
 
 def _bytes_of_all(row: InFlight, result: Result) -> int | None:
-    """Bytes in flight in all waves of a CU or WGP; None if their number is not known."""
+    """Bytes in flight in all waves of a CU or WGP; None if the number of waves is unknown."""
     occupancy, lanes = result.occupancy, result.kernel.wave_size
     if occupancy is None or lanes is None:
         return None
@@ -73,8 +73,8 @@ def _bytes_of_all(row: InFlight, result: Result) -> int | None:
 
 
 def _shortest(row: InFlight, near: CodeLocation | None = None) -> str:
-    """The wait that has the fewest instructions to hide a load: `17 instructions (:30 for :29)`,
-    or `(:30)` if both are on one line."""
+    """The wait with the fewest instructions between it and its load: `17 instructions (:30 for
+    :29)`, or `(:30)` if both are on one line."""
     if row.wait is None or row.load is None or row.distance is None:
         return "none for a load in it"
     places = located(row.wait, near)
@@ -87,8 +87,8 @@ _MOST_NAMED = 3  # places of loads that one line or wait names
 
 
 def waited_for(story: Story) -> dict[SourceLine, str]:
-    """Source line → what its waits wait for: `:75 (15)`, a place of loads and the fewest
-    instructions between, nearest first."""
+    """For each source line, what its waits wait for: `:75 (15)`, the place of the loads and the
+    fewest instructions in between, nearest first."""
     completed: dict[SourceLine, list[tuple[CodeLocation, int]]] = {}
     for wait in story.waits:
         if wait.at.source and wait.completes:
@@ -108,7 +108,7 @@ def _nearest(loads: Iterable[tuple[CodeLocation, int]], near: CodeLocation, unit
 
 
 def wait_comments(story: Story) -> dict[int, str]:
-    """Number of each wait's instruction → a comment that says what it waits for."""
+    """For each wait, by the number of its instruction, a comment that says what it waits for."""
     return {
         wait.at.number: f"  ; for {_nearest(wait.completes, wait.at, ' instr before')}"
         for wait in story.waits
@@ -147,9 +147,9 @@ _SHOWN = (
 
 def render_source(measured: Measured, text: SourceText, view: View) -> Iterator[str]:
     """The lines around the peak, or around the line that the user chose, `view.top` on each side;
-    with 0 all lines with instructions.
+    with 0, all lines with instructions.
 
-    Files of inlined functions follow. One line says why if a text is not found.
+    Files of inlined functions follow. If a text is not found, a line says why.
     """
     story, peak = measured.story, measured.story.at.source
     folder = os.path.dirname(measured.result.kernel.code_object.path)
@@ -180,10 +180,10 @@ def _annotated(
     peak: int | None,
     around: int,
 ) -> Iterator[list[paint.Span]]:
-    """The lines of one file. Gaps are left out; the line of the peak is marked. `waits` say for
-    which loads the waits of a line wait.
+    """The lines of one file.
 
-    Each line is made when it is asked for: a hostile file has millions of them."""
+    Gaps are left out; the line of the peak is marked. `waits` says which loads the waits of a line
+    wait for. Lines are made lazily, since a hostile file may have millions of them."""
     chosen = _numbers(lines, peak, around, len(text))
     is_range = isinstance(chosen, range)
     with_code = [number for number in chosen if number in lines]
@@ -232,9 +232,9 @@ def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
 def _numbers(
     lines: Mapping[int, LinePressure], peak: int | None, around: int, last_line: int
 ) -> Sequence[int]:
-    """Numbers of the lines to show of a text of `last_line` lines, ascending: all between the first
-    and the last one with instructions, of these the ones around the peak, or in a file without the
-    peak those with most live registers."""
+    """The numbers, ascending, of the lines to show of a text of `last_line` lines: of those between
+    the first and the last line with instructions, the ones around the peak, or, in a file without
+    the peak, those with the most live registers."""
     if around and peak is None:
         highest = sorted(lines, key=lambda number: -lines[number].code.peak.vector)
         return sorted(number for number in highest[:around] if 1 <= number <= last_line)

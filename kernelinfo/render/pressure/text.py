@@ -24,9 +24,9 @@ from kernelinfo.rules import on_code
 
 
 def instruction_columns(counts: Sequence[InstructionCounts]) -> list[tuple[str, ...]]:
-    """Columns, each a heading and a cell for each of `counts`.
+    """Columns, each with a heading and one cell per element of `counts`.
 
-    A class without an instruction in any row has no column. ? is an unknown number of bytes. The
+    A class without instructions in any row has no column. `?` is an unknown number of bytes. The
     matrix share is matrix / (vector + matrix).
     """
     columns = [
@@ -144,14 +144,15 @@ def _whole(measured: Measured, view: View) -> Iterator[str]:
 
 
 def _embedded(source: SourceText, view: View) -> Iterator[str]:
-    """The files whose text is shown: the input chose them, not the user."""
+    """A line that names the files whose text is shown, because the input chose them and not the
+    user."""
     if source.shown:
         names = ", ".join(printable(path) for path, _ in source.shown)
         yield from _labelled("", f"source text read from {names}", view)
 
 
 def _about(measured: Measured) -> str:
-    """Target, number of instructions, and registers used and live of each class in use."""
+    """Target, number of instructions, and the registers used and live of each class in use."""
     story = measured.story
     parts = [measured.result.kernel.code_object.target or "unknown target"]
     bound = words.at_least(story, " ")
@@ -175,7 +176,7 @@ def _where(story: Story) -> str:
 
 
 def _held(story: Story) -> str:
-    """Number of instructions that hold the peak, and that exceed the next step."""
+    """How many instructions are at the peak, and how many are above the next step."""
     peak = story.peak
     hold = "instruction holds" if peak.instructions == 1 else "instructions hold"
     held = f"{peak.instructions} {hold} {peak.pressure.vector}"
@@ -189,8 +190,8 @@ def _held(story: Story) -> str:
 
 
 def _values(measured: Measured, view: View) -> Iterator[str]:
-    """The bill: live values by role. Rows of their own have the largest of each role, and those
-    untouched for longest; the others of a role share one."""
+    """The bill: live values by role. The largest values of each role, and those untouched for
+    longest, get rows of their own; the others of a role share one."""
     story = measured.story
     classes = (view.register_class,) if view.register_class else ("vgpr", "agpr")
     values = [value for value in story.live_across if value.register_class in classes]
@@ -271,7 +272,7 @@ def _value(value: LiveValues, measured: Measured, view: View, has_names: bool) -
 
 
 def _source_text(value: LiveValues, measured: Measured, text: SourceText) -> str:
-    """The source line that wrote a value; empty for several lines, and without its text."""
+    """The source line that wrote a value; empty for several lines, or if its text is unknown."""
     if value.written is None or value.written_last is None:
         return ""
     source = value.written.source
@@ -367,7 +368,8 @@ def counts_table(
 
 
 def _footnotes(measured: Measured) -> Iterator[str]:
-    """What the descriptor counts otherwise, and build flags for source lines and variable names."""
+    """What the descriptor counts differently, and which build flags give source lines and variable
+    names."""
     kernel, story = measured.result.kernel, measured.story
     named, counts = story.used.sgprs, kernel.numbers.sgprs or 0
     kind = kernel.code_object.kind
