@@ -21,14 +21,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.assembly.scan import LONGEST_PATH, own_line
 from kernelinfo.reading.code_object import kernel_symbols
 from kernelinfo.reading.data import Data, decode
-from kernelinfo.reading.elf import (
-    ET_REL,
-    SHT_PROGBITS,
-    Elf,
-    read_elf,
-    relocated,
-    section_address,
-)
+from kernelinfo.reading.elf import ET_REL, SHT_PROGBITS, Elf, read_elf, relocated, section_address
 from kernelinfo.reading.facts import DebugEntry, DebugUnit, ReadWarning, SourceLine
 from kernelinfo.reading.messages import say
 

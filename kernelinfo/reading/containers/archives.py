@@ -25,14 +25,6 @@ from typing import Any
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.reading.blob import Blob, Found, Problem
 from kernelinfo.reading.containers import files, formats
-from kernelinfo.reading.containers.formats import (
-    after_zeros,
-    may_hold_code,
-    part,
-    problem,
-    stored_file,
-    streamed_file,
-)
 from kernelinfo.reading.containers.streams import Decompressed, ReadableView, held
 from kernelinfo.reading.data import Data, decode
 from kernelinfo.reading.messages import say
@@ -51,17 +43,17 @@ def read_ar(blob: Blob) -> Iterator[Blob | Problem]:
     for short, name, offset, size in _ar_members(blob.data):
         content = blob.data.part(offset, size)
         if short is None:
-            yield problem(blob, _DAMAGED, offset=offset)
+            yield formats.problem(blob, _DAMAGED, offset=offset)
             return
         if _is_elsewhere(blob.data, short):
             if name:
                 thin[name] = None
             else:
-                yield problem(blob, _LEADS_NOWHERE, offset=offset, member=short)
+                yield formats.problem(blob, _LEADS_NOWHERE, offset=offset, member=short)
             continue
         if len(content) < size:
             message = say("archive-member-cut-off", size=len(content), stated=size)
-            yield problem(blob, message, offset=offset, member=short)
+            yield formats.problem(blob, message, offset=offset, member=short)
         if short not in _TABLES:
             yield from _ar_member(blob, short, name, content, offset)
     yield from _thin_files(blob, list(thin))
@@ -107,13 +99,13 @@ def _ar_member(
         stated = bytes(content.read(0, min(skipped, formats.LONGEST_NAME)))
         name = decode(stated.rstrip(b"\0"))
     if skipped > len(content):
-        yield problem(blob, say("archive-name-long"), offset=offset)
+        yield formats.problem(blob, say("archive-name-long"), offset=offset)
     elif not name:
-        yield problem(blob, _LEADS_NOWHERE, offset=offset, member=short)
+        yield formats.problem(blob, _LEADS_NOWHERE, offset=offset, member=short)
     content = content.part(skipped)
-    if may_hold_code(blob, content.read(0, formats.HEAD_BYTES), name, len(content)):
+    if formats.may_hold_code(blob, content.read(0, formats.HEAD_BYTES), name, len(content)):
         member, offset = name or short, offset + skipped
-        yield part(blob, "archive", content, offset=offset, member=member, one_of_many=True)
+        yield formats.part(blob, "archive", content, offset=offset, member=member, one_of_many=True)
 
 
 def _gnu_name(short: str, long_names: bytes) -> str:
@@ -127,14 +119,14 @@ def _thin_files(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
     """Contents of the files that a thin archive names; only regular files in its folder or below
     are read."""
     if names and (blob.containers or not os.path.isfile(blob.path)):
-        yield problem(blob, say("archive-thin-inside"))
+        yield formats.problem(blob, say("archive-thin-inside"))
         return
     folder = os.path.dirname(os.path.realpath(blob.path))
     absent: list[str] = []
     for name in names:
         path = os.path.realpath(os.path.join(folder, name.replace("\0", "\\0")))
         if os.path.commonpath((folder, path)) != folder:
-            yield problem(blob, say("archive-member-outside"), offset=None, member=name)
+            yield formats.problem(blob, say("archive-member-outside"), offset=None, member=name)
             continue
         if not os.path.lexists(path):
             blob.budget.spend_member()
@@ -143,14 +135,18 @@ def _thin_files(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
         file = files.load(path, blob.bounds)
         if isinstance(file, Problem):
             message = say("archive-member-unreadable", reason=file.message)
-            yield problem(blob, message, offset=None, member=name)
-        elif may_hold_code(blob, file.data.read(0, formats.HEAD_BYTES), name, len(file.data)):
+            yield formats.problem(blob, message, offset=None, member=name)
+        elif formats.may_hold_code(
+            blob, file.data.read(0, formats.HEAD_BYTES), name, len(file.data)
+        ):
             host = blob._replace(budget=file.budget)
-            yield part(host, "archive", file.data, offset=None, member=name, one_of_many=True)
+            yield formats.part(
+                host, "archive", file.data, offset=None, member=name, one_of_many=True
+            )
     if absent:
         further = say("archive-nor-more", count=len(absent) - 1) if len(absent) > 1 else ""
         message = say("archive-member-missing", more=further)
-        yield problem(blob, message, offset=None, member=absent[0])
+        yield formats.problem(blob, message, offset=None, member=absent[0])
 
 
 # Reads the regular files of tars. POSIX.1-2001, section pax; GNU tar, "Basic Tar Format".
@@ -228,21 +224,23 @@ def unpack_tar(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]
                 if not (info.isreg() and info.size):
                     blob.budget.spend_member()
                 elif info.issparse():
-                    yield problem(blob, say("tar-sparse"), member=info.name, offset=None)
+                    yield formats.problem(blob, say("tar-sparse"), member=info.name, offset=None)
                 elif is_stored:
-                    yield from stored_file(blob, "tar", info.name, info.offset_data, info.size)
+                    yield from formats.stored_file(
+                        blob, "tar", info.name, info.offset_data, info.size
+                    )
                 else:
                     read = tar.fileobject(tar, info).read
-                    yield streamed_file(blob, "tar", info.name, read, info.size)
+                    yield formats.streamed_file(blob, "tar", info.name, read, info.size)
             if any(header):  # tarfile stops at a bad header as at the zeros of a real end
                 offset = tar.offset if is_stored else None
-                yield problem(blob, say("tar-header-missing"), offset=offset)
+                yield formats.problem(blob, say("tar-header-missing"), offset=offset)
     except KernelinfoError:
         raise
     except RecursionError:
-        yield problem(blob, say("tar-headers-many"))
+        yield formats.problem(blob, say("tar-headers-many"))
     except Exception as error:  # a damaged header makes tarfile raise any kind of error
-        yield problem(blob, say("tar-damaged", error=error))
+        yield formats.problem(blob, say("tar-damaged", error=error))
 
 
 # Reads gzip, zstd, xz and bzip2 files. A compressed tar is unpacked member by member.
@@ -256,11 +254,11 @@ def read_compressed(blob: Blob) -> Iterator[Found]:
     stream = Decompressed(method, blob.data, limit, blob.budget)
     if formats.is_tar(stream.read(formats.HEAD_BYTES)):
         stream = Decompressed(method, blob.data, limit, blob.budget)
-        yield from unpack_tar(part(blob, method, blob.data, offset=None), stream)
+        yield from unpack_tar(formats.part(blob, method, blob.data, offset=None), stream)
     else:
         stream = held(method, blob, blob.data)
-        yield part(blob, method, Data.of(stream.read_all()), offset=None)
-    following = after_zeros(blob.data, stream.consumed) if stream.consumed else None
+        yield formats.part(blob, method, Data.of(stream.read_all()), offset=None)
+    following = formats.after_zeros(blob.data, stream.consumed) if stream.consumed else None
     if following is not None:
         message = say("compressed-followed", size=size - following, method=method)
-        yield problem(blob, message, offset=following)
+        yield formats.problem(blob, message, offset=following)

@@ -26,14 +26,6 @@ from typing import NamedTuple
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, FileBudget, Problem, SpirV
 from kernelinfo.reading.containers import formats
-from kernelinfo.reading.containers.formats import (
-    after_zeros,
-    contents_budget,
-    fields,
-    part,
-    problem,
-    rest,
-)
 from kernelinfo.reading.containers.streams import held
 from kernelinfo.reading.data import Data, decode
 from kernelinfo.reading.facts import Numbers
@@ -112,7 +104,9 @@ def _unpack_ccob(blob: Blob) -> Generator[Blob | Problem, None, int]:
     has_checksum = any(header.checksum)
     is_cut_off = header.length is not None and header.length > len(blob.data)
     if is_cut_off:
-        yield problem(blob, say("ccob-incomplete", length=header.length, size=len(blob.data)))
+        yield formats.problem(
+            blob, say("ccob-incomplete", length=header.length, size=len(blob.data))
+        )
     summed, is_large = md5(usedforsecurity=False), header.content >= _LARGE_BYTES
     try:
         with _in_thread(summed.update) if is_large else nullcontext(summed.update) as update:
@@ -121,26 +115,26 @@ def _unpack_ccob(blob: Blob) -> Generator[Blob | Problem, None, int]:
         if header.length is None:
             raise
         if not is_cut_off:
-            yield problem(blob, say("ccob-damaged", reason=error.message))
+            yield formats.problem(blob, say("ccob-damaged", reason=error.message))
         return header.length
     end = header.length or header.size + stream.consumed
     if not has_checksum:
-        yield problem(blob, say("ccob-without-checksum"))
+        yield formats.problem(blob, say("ccob-without-checksum"))
     elif not summed.digest().startswith(header.checksum):
-        yield problem(blob, say("ccob-checksum"))
+        yield formats.problem(blob, say("ccob-checksum"))
         return end
     if len(content) < header.content:
-        yield problem(blob, say("ccob-short", size=len(content), stated=header.content))
-    yield part(blob, "ccob", Data.of(content), offset=None)
+        yield formats.problem(blob, say("ccob-short", size=len(content), stated=header.content))
+    yield formats.part(blob, "ccob", Data.of(content), offset=None)
     return end
 
 
 def _ccob_header(data: Data) -> _CcobHeader:
-    _, version, method = fields(_CCOB_START, data, _CCOB_CUT_OFF)
+    _, version, method = formats.fields(_CCOB_START, data, _CCOB_CUT_OFF)
     layout = _CCOB_LAYOUTS.get(version)
     if layout is None:
         raise ReadError(say("ccob-version", version=version))
-    *length, content, checksum = fields(layout, data, _CCOB_CUT_OFF)
+    *length, content, checksum = formats.fields(layout, data, _CCOB_CUT_OFF)
     if method >= len(_CCOB_METHODS):
         raise ReadError(say("ccob-method", method=method))
     if length and length[0] <= layout.size:
@@ -166,9 +160,9 @@ def read_bundle(blob: Blob) -> Iterator[Blob | Problem]:
     them."""
     offset: int | None = 0
     damaged = 0
-    room = contents_budget(len(blob.data))
+    room = formats.contents_budget(len(blob.data))
     while offset is not None:
-        following = rest(blob, offset)
+        following = formats.rest(blob, offset)
         head = bytes(following.data.read(0, formats.HEAD_BYTES))
         try:
             if head.startswith(formats.COMPRESSED_BUNDLE):
@@ -177,16 +171,16 @@ def read_bundle(blob: Blob) -> Iterator[Blob | Problem]:
                 length = yield from _unbundle(following, room)
             else:
                 length = _next_bundle(blob.data, offset) - offset
-                yield problem(following, say("bundle-followed", length=length))
+                yield formats.problem(following, say("bundle-followed", length=length))
         except ReadError as error:
-            yield problem(following, error.message)
+            yield formats.problem(following, error.message)
             damaged += 1
             if damaged == formats.MOST_DAMAGED:
                 return
             length = len(following.data) + 1
         if length > len(following.data):
             length = _next_bundle(blob.data, offset + 1) - offset
-        offset = after_zeros(blob.data, offset + length)
+        offset = formats.after_zeros(blob.data, offset + length)
 
 
 def _next_bundle(data: Data, offset: int) -> int:
@@ -212,20 +206,22 @@ def _unbundle(blob: Blob, room: FileBudget) -> Generator[Blob | Problem, None, i
     entries, header, length = _bundle_entries(blob)
     size = min(length, len(blob.data))
     if not entries:
-        yield problem(blob, say("bundle-empty"))
+        yield formats.problem(blob, say("bundle-empty"))
     if repeated := len(entries) - len({id for id, _, _ in entries}):
-        yield problem(blob, say("bundle-id-repeated", repeated=repeated))
+        yield formats.problem(blob, say("bundle-id-repeated", repeated=repeated))
     for id, offset, entry_size in entries:
         if not is_for_amd(id) or not entry_size:
             continue
         inside = blob.data.part(offset, min(entry_size, size - offset) if offset >= header else 0)
         if len(inside) < entry_size:
-            yield problem(blob, say("bundle-entry-outside", size=size), offset=offset, member=id)
+            yield formats.problem(
+                blob, say("bundle-entry-outside", size=size), offset=offset, member=id
+            )
         if not room.take_bytes(len(inside)):
-            yield problem(blob, say("bundle-bytes-repeated"), offset=offset, member=id)
+            yield formats.problem(blob, say("bundle-bytes-repeated"), offset=offset, member=id)
             break
         if inside:
-            yield part(blob, "bundle", inside, offset=offset, member=id)
+            yield formats.part(blob, "bundle", inside, offset=offset, member=id)
     return length
 
 
@@ -234,7 +230,7 @@ def _bundle_entries(blob: Blob) -> tuple[list[tuple[str, int, int]], int, int]:
 
     Raises `ReadError` if it is damaged."""
     data = blob.data
-    (count,) = fields(_BUNDLE_COUNT, data, _BUNDLE_CUT_OFF)
+    (count,) = formats.fields(_BUNDLE_COUNT, data, _BUNDLE_CUT_OFF)
     if count > blob.bounds.entries:
         damaged = say("bundle-damaged", count=count)
         raise ReadError(
@@ -243,7 +239,7 @@ def _bundle_entries(blob: Blob) -> tuple[list[tuple[str, int, int]], int, int]:
     position = _BUNDLE_COUNT.size
     entries = []
     for _ in range(count):
-        offset, size, id_size = fields(_BUNDLE_ENTRY, data, _BUNDLE_CUT_OFF, position)
+        offset, size, id_size = formats.fields(_BUNDLE_ENTRY, data, _BUNDLE_CUT_OFF, position)
         position += _BUNDLE_ENTRY.size + id_size
         if id_size > formats.LONGEST_NAME or position > len(data):
             raise ReadError(say("bundle-id-long", size=id_size))
@@ -280,19 +276,19 @@ def read_offload_binary(blob: Blob) -> Iterator[Blob | Problem]:
     """Images and problems of one OffloadBinary, or of several in a row."""
     offset: int | None = 0
     while offset is not None:
-        following = rest(blob, offset)
+        following = formats.rest(blob, offset)
         try:
             length = yield from _unpack_offload_binary(following)
         except ReadError as error:
-            yield problem(following, error.message)
+            yield formats.problem(following, error.message)
             return
-        offset = after_zeros(blob.data, offset + length)
+        offset = formats.after_zeros(blob.data, offset + length)
 
 
 def _unpack_offload_binary(blob: Blob) -> Generator[Blob | Problem, None, int]:
     if not formats.is_offload_binary(bytes(blob.data.read(0, 4))):
         raise ReadError(say("offload-binary-followed", size=len(blob.data)))
-    version, length, table, count = fields(_OFFLOAD_HEADER, blob.data, _OFFLOAD_CUT_OFF)
+    version, length, table, count = formats.fields(_OFFLOAD_HEADER, blob.data, _OFFLOAD_CUT_OFF)
     if version not in _OFFLOAD_STRINGS:
         raise ReadError(say("offload-binary-version", version=version))
     if version == 1:
@@ -303,14 +299,16 @@ def _unpack_offload_binary(blob: Blob) -> Generator[Blob | Problem, None, int]:
     if count > blob.bounds.entries:
         raise ReadError(blob.bounds.too_many(count))
     data = blob.data.part(0, length)
-    room = contents_budget(length)
+    room = formats.contents_budget(length)
     for index in range(count):
         row = table + index * _OFFLOAD_ENTRY.size
-        strings_at, strings, offset, size = fields(_OFFLOAD_ENTRY, data, _OFFLOAD_CUT_OFF, row)
+        strings_at, strings, offset, size = formats.fields(
+            _OFFLOAD_ENTRY, data, _OFFLOAD_CUT_OFF, row
+        )
         try:
             strings_of = dict(_strings(data, version, strings_at, strings))
         except ReadError:
-            yield problem(blob, say("offload-binary-strings-outside"), offset=strings_at)
+            yield formats.problem(blob, say("offload-binary-strings-outside"), offset=strings_at)
             strings_of = {}
         triple = strings_of.get("triple", "")
         if triple and "amd" not in triple:
@@ -319,12 +317,14 @@ def _unpack_offload_binary(blob: Blob) -> Generator[Blob | Problem, None, int]:
         image = data.part(offset, size)
         if len(image) < size:
             message = say("offload-binary-image-outside", size=size, length=length)
-            yield problem(blob, message, offset=offset, member=member)
+            yield formats.problem(blob, message, offset=offset, member=member)
         if not room.take_bytes(len(image)):
-            yield problem(blob, say("offload-binary-bytes-repeated"), offset=offset, member=member)
+            yield formats.problem(
+                blob, say("offload-binary-bytes-repeated"), offset=offset, member=member
+            )
             break
         if image:
-            yield part(blob, "offload-binary", image, offset=offset, member=member)
+            yield formats.part(blob, "offload-binary", image, offset=offset, member=member)
     return int(length)
 
 
@@ -333,7 +333,7 @@ def _strings(data: Data, version: int, table: int, count: int) -> Iterator[tuple
         raise ReadError(say("offload-binary-strings-many", count=count))
     layout = _OFFLOAD_STRINGS[version]
     for index in range(count):
-        key, value = fields(layout, data, _OFFLOAD_CUT_OFF, table + index * layout.size)
+        key, value = formats.fields(layout, data, _OFFLOAD_CUT_OFF, table + index * layout.size)
         yield _string(data, key), _string(data, value)
 
 
@@ -365,7 +365,7 @@ _AKS2_ENTRY = Struct("<IIIII")
 
 def read_aks2(blob: Blob) -> Iterator[Blob | Problem]:
     """The image of each compiled kernel, with the LDS and the threads of its launch."""
-    size, count, directory = fields(_AKS2_HEADER, blob.data, say("aks2-cut-off"))
+    size, count, directory = formats.fields(_AKS2_HEADER, blob.data, say("aks2-cut-off"))
     try:
         content = held("xz", blob, blob.data.part(_AKS2_HEADER.size), size).read_all()
         if len(content) != size:
@@ -373,18 +373,18 @@ def read_aks2(blob: Blob) -> Iterator[Blob | Problem]:
         entries = _aks2_entries(content, count, directory)
     except ReadError as error:
         raise ReadError(say("aks2-damaged", error=error)) from error
-    room = contents_budget(len(content))
+    room = formats.contents_budget(len(content))
     for lds_bytes, threads, offset, image_size, name in entries:
         start = directory + offset
         image = content[start : start + image_size]
         if not room.take_bytes(len(image)) or len(image) < image_size:
-            yield problem(blob, say("aks2-image-outside"), offset=None, member=name)
+            yield formats.problem(blob, say("aks2-image-outside"), offset=None, member=name)
         elif image:
             workgroup = (threads, 1, 1) if threads else None
             launch = Numbers(dynamic_lds_bytes=lds_bytes, required_workgroup=workgroup)
             if not (lds_bytes or threads):
                 launch = Numbers(dynamic_lds=True)
-            kernel = part(blob, "aks2", Data.of(image), offset=None, member=name)
+            kernel = formats.part(blob, "aks2", Data.of(image), offset=None, member=name)
             yield kernel._replace(launch=launch)
 
 
@@ -419,4 +419,4 @@ def read_bitcode(blob: Blob) -> Iterator[Problem | SpirV]:
         yield SpirV(blob.path, blob.member, blob.containers, blob)
         return
     mend = "" if blob.containers else say("bitcode-mend")
-    yield problem(blob, say("bitcode", mend=mend))
+    yield formats.problem(blob, say("bitcode", mend=mend))

@@ -14,14 +14,7 @@ from glob import has_magic
 from itertools import islice
 
 from kernelinfo.errors import did_you_mean
-from kernelinfo.opening import (
-    bound,
-    check_below,
-    is_below,
-    is_named_pipe,
-    open_regular,
-    read_pipe,
-)
+from kernelinfo.opening import bound, check_below, is_below, is_named_pipe, open_regular, read_pipe
 from kernelinfo.reading.blob import BY_DEFAULT, Blob, Bounds, File, Problem
 from kernelinfo.reading.containers import formats
 from kernelinfo.reading.containers.formats import DATABASE, HEAD_BYTES, format_of, is_named_as_code

@@ -11,16 +11,6 @@ from typing import NamedTuple
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Note, Problem
 from kernelinfo.reading.containers import device_code, formats, kpack
-from kernelinfo.reading.containers.formats import (
-    DATA_SECTION,
-    UNKNOWN_DATA,
-    after_zeros,
-    contents_budget,
-    fields,
-    part,
-    problem,
-    rest,
-)
 from kernelinfo.reading.containers.streams import held
 from kernelinfo.reading.data import Data, decode
 from kernelinfo.reading.elf import PT_NOTE, SHT_DYNSYM, SHT_NOBITS, SHT_NOTE, SHT_SYMTAB, read_elf
@@ -53,31 +43,33 @@ def device_sections(blob: Blob, sections: Iterable[HostSection]) -> Iterator[Fou
     if reference is not None:
         listed = yield from _elsewhere(blob, listed, reference)
     empty = reference is None
-    room = contents_budget(len(blob.data))
+    room = formats.contents_budget(len(blob.data))
     for name, offset, data, end in listed:
         id = name.removeprefix(_PREFIX) if name.startswith(_PREFIX) else None
         if name not in _NAMES if id is None else not device_code.is_for_amd(id):
             continue
         empty = False
         if data is None:
-            yield problem(blob, say("host-section-outside", name=name), offset=offset, member=id)
+            yield formats.problem(
+                blob, say("host-section-outside", name=name), offset=offset, member=id
+            )
         elif not room.take_bytes(len(data)):
             raise ReadError(say("host-bytes-repeated"))
         elif end > len(blob.data):
             message = say("host-section-cut-off", name=name, missing=end - len(blob.data))
-            yield problem(blob, message, offset=offset, member=id)
-        if data is not None and after_zeros(data) is not None:
-            yield part(blob, "fatbin", data, offset=offset, member=id)
+            yield formats.problem(blob, message, offset=offset, member=id)
+        if data is not None and formats.after_zeros(data) is not None:
+            yield formats.part(blob, "fatbin", data, offset=offset, member=id)
     if empty:
         yield from _data(blob, listed)
 
 
 def _data(blob: Blob, sections: list[HostSection]) -> Iterator[Blob]:
     """Sections of constants and variables, in which programs may embed code objects."""
-    room = contents_budget(len(blob.data))
+    room = formats.contents_budget(len(blob.data))
     for name, offset, data, _ in sections:
         if data is not None and _DATA.fullmatch(name) and room.take_bytes(len(data)):
-            yield part(blob, DATA_SECTION, data, offset=offset)
+            yield formats.part(blob, formats.DATA_SECTION, data, offset=offset)
 
 
 def _elsewhere(
@@ -90,7 +82,7 @@ def _elsewhere(
     try:
         yield kpack.reference(blob, reference, units or None)
     except ReadError as error:
-        yield problem(blob, error.message)
+        yield formats.problem(blob, error.message)
     if has_own_code:
         return sections
     # The rest of the fat binary is a few stray bytes or nothing.
@@ -111,7 +103,7 @@ def read_elf_host(blob: Blob) -> Iterator[Found]:
     except ReadError:  # cut off, or for a host that cannot drive AMD GPUs
         return
     for warning in warnings:
-        yield problem(blob, warning.message, offset=warning.offset or 0)
+        yield formats.problem(blob, warning.message, offset=warning.offset or 0)
     if elf.sections:
         sections = (HostSection(s.name, s.offset, elf.data_of(s)) for s in elf.sections if s.size)
         yield from device_sections(blob, sections)
@@ -143,15 +135,15 @@ def _bundles(blob: Blob) -> Iterator[Blob | Problem]:
         if offset < end:
             continue
         try:
-            length = device_code.length_of_bundle(rest(blob, offset))
+            length = device_code.length_of_bundle(formats.rest(blob, offset))
         except ReadError as error:
             if first is not None:
-                yield problem(blob, error.message, offset=offset)
+                yield formats.problem(blob, error.message, offset=offset)
             continue
         end = offset + length
-        yield part(blob, "fatbin", data.part(offset, length), offset=offset)
+        yield formats.part(blob, "fatbin", data.part(offset, length), offset=offset)
     if first is None and not end:
-        yield part(blob, DATA_SECTION, data, offset=0)
+        yield formats.part(blob, formats.DATA_SECTION, data, offset=0)
 
 
 def _magics(data: Data) -> Iterator[int]:
@@ -190,8 +182,8 @@ def read_coff_host(blob: Blob) -> Iterator[Found]:
     off."""
     header = 0
     if blob.data.read(0, 2) == formats.PE:
-        (start,) = fields(_PE_OFFSET, blob.data, _COFF_CUT_OFF, 60)
-        (signature,) = fields(_PE_MAGIC, blob.data, _COFF_CUT_OFF, start)
+        (start,) = formats.fields(_PE_OFFSET, blob.data, _COFF_CUT_OFF, 60)
+        (signature,) = formats.fields(_PE_MAGIC, blob.data, _COFF_CUT_OFF, start)
         if signature != _PE_SIGNATURE:  # a program for DOS
             return
         header = start + len(signature)
@@ -199,11 +191,13 @@ def read_coff_host(blob: Blob) -> Iterator[Found]:
 
 
 def _coff_sections(data: Data, header: int) -> Iterator[HostSection]:
-    count, symbols, symbol_count, optional = fields(_COFF_HEADER, data, _COFF_CUT_OFF, header)
+    count, symbols, symbol_count, optional = formats.fields(
+        _COFF_HEADER, data, _COFF_CUT_OFF, header
+    )
     names = symbols + 18 * symbol_count
     table = header + 20 + optional
     for row in range(table, table + 40 * count, 40):
-        short, in_memory, padded, offset = fields(_COFF_SECTION, data, _COFF_CUT_OFF, row)
+        short, in_memory, padded, offset = formats.fields(_COFF_SECTION, data, _COFF_CUT_OFF, row)
         # An image pads each section to its file alignment.
         size = min(padded, in_memory) if in_memory else padded
         if not size:
@@ -292,12 +286,12 @@ def search(blob: Blob) -> Iterator[Found]:
     """The code objects and bundles in the data, a note on them, and a problem for damaged ones."""
     end = count = 0
     unsound: list[int] = []
-    room = contents_budget(len(blob.data))
+    room = formats.contents_budget(len(blob.data))
     for start in _starts(blob):
         if start < end:
             continue
         blob.budget.spend_member()
-        following = rest(blob, start)
+        following = formats.rest(blob, start)
         place = f"at 0x{start + (blob.offset or 0):x}"
         first = following.data.read(0, 1)[0]
         if first == _KEY:
@@ -323,14 +317,16 @@ def search(blob: Blob) -> Iterator[Found]:
         if size:
             end = start + size
             count += 1
-            yield part(blob, UNKNOWN_DATA, blob.data.part(start, size), offset=start, member=place)
+            yield formats.part(
+                blob, formats.UNKNOWN_DATA, blob.data.part(start, size), offset=start, member=place
+            )
         elif extent:
             unsound.append(start)
     if count:
         yield Note(blob.path, say("code-found-by-header"), blob.member)
     if unsound:
         further = say("code-and-more", count=len(unsound) - 1) if len(unsound) > 1 else ""
-        yield problem(blob, say("code-damaged-by-header", more=further), offset=unsound[0])
+        yield formats.problem(blob, say("code-damaged-by-header", more=further), offset=unsound[0])
 
 
 def _read_string(blob: Blob, place: str) -> tuple[Blob | None, int]:
@@ -348,7 +344,7 @@ def _read_string(blob: Blob, place: str) -> tuple[Blob | None, int]:
     extent = _elf_extent(data)
     if not extent or extent[0] > len(data) or extent[1] > len(data) or not _is_sound(data):
         return None, 0
-    return part(blob, "mlir", data, offset=None, member=place), size
+    return formats.part(blob, "mlir", data, offset=None, member=place), size
 
 
 def _read_pickle(blob: Blob, place: str) -> tuple[Iterable[Found], int]:
@@ -358,8 +354,8 @@ def _read_pickle(blob: Blob, place: str) -> tuple[Iterable[Found], int]:
     try:
         text, size = decompress_mlir(blob)
     except ReadError as error:
-        return (problem(blob, error.message),), 0
-    return search(part(blob, "zlib", Data.of(text), offset=None, member=place)), size
+        return (formats.problem(blob, error.message),), 0
+    return search(formats.part(blob, "zlib", Data.of(text), offset=None, member=place)), size
 
 
 def _starts(blob: Blob) -> Iterator[int]:

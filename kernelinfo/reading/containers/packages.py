@@ -14,17 +14,6 @@ from struct import Struct, unpack_from
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Found, Note
 from kernelinfo.reading.containers import formats
-from kernelinfo.reading.containers.formats import (
-    contents_budget,
-    fields,
-    left_out,
-    may_hold_code,
-    part,
-    problem,
-    rest,
-    stored_file,
-    streamed_file,
-)
 from kernelinfo.reading.containers.streams import Decompressed, ReadableView, held
 from kernelinfo.reading.data import Data, decode
 from kernelinfo.reading.messages import say
@@ -40,7 +29,7 @@ def read_zip(blob: Blob) -> Iterator[Found]:
         members = zipfile.ZipFile(ReadableView(blob.data, limit)).infolist()
     except Exception as error:  # a damaged directory makes zipfile raise any kind of error
         raise ReadError(say("zip-damaged", error=error)) from error
-    room = contents_budget(len(blob.data))
+    room = formats.contents_budget(len(blob.data))
     for info in members:
         kind = stat.S_IFMT(info.external_attr >> 16)
         if info.filename.endswith("/") or kind not in (0, stat.S_IFREG):
@@ -53,7 +42,7 @@ def read_zip(blob: Blob) -> Iterator[Found]:
             offset: int | None = info.header_offset
             if info.header_offset not in range(len(blob.data)):  # the directory is damaged
                 offset = None
-            yield problem(blob, error.message, member=info.filename, offset=offset)
+            yield formats.problem(blob, error.message, member=info.filename, offset=offset)
 
 
 def _zip_member(blob: Blob, info: zipfile.ZipInfo) -> Iterator[Found]:
@@ -68,17 +57,19 @@ def _zip_member(blob: Blob, info: zipfile.ZipInfo) -> Iterator[Found]:
     if info.flag_bits & 1:
         raise ReadError(say("zip-encrypted"))
     if info.compress_type == _ZIP_STORED:
-        yield from stored_file(blob, "zip", info.filename, offset, len(data))
+        yield from formats.stored_file(blob, "zip", info.filename, offset, len(data))
         return
     method = _ZIP_METHODS.get(info.compress_type)
     if method is None:
         raise ReadError(say("zip-method", method=info.compress_type))
-    member = part(blob, "zip", blob.data, member=info.filename, offset=None, one_of_many=True)
+    member = formats.part(
+        blob, "zip", blob.data, member=info.filename, offset=None, one_of_many=True
+    )
     head = held(method, blob, data).read(formats.HEAD_BYTES)
-    if may_hold_code(blob, head, info.filename, info.file_size):
+    if formats.may_hold_code(blob, head, info.filename, info.file_size):
         yield member._replace(data=Data.of(held(method, blob, data).read_all()))
     else:
-        yield left_out(member)
+        yield formats.left_out(member)
 
 
 # Reads the files of RPM packages; the payload is a cpio archive that may be compressed.
@@ -107,12 +98,14 @@ def read_rpm(blob: Blob) -> Iterator[Found]:
     """The files that may hold code."""
     signature = _header_end(blob.data, _LEAD_BYTES)
     start = _header_end(blob.data, signature + -signature % 8)
-    yield from _payload(part(rest(blob, start), "rpm", blob.data.part(start), offset=0))
+    yield from _payload(
+        formats.part(formats.rest(blob, start), "rpm", blob.data.part(start), offset=0)
+    )
 
 
 def _header_end(data: Data, offset: int) -> int:
     """End of the header at an `offset`. Raises `ReadError` if there is no intact header."""
-    start, entries, store = fields(_RPM_HEADER, data, say("rpm-cut-off"), offset)
+    start, entries, store = formats.fields(_RPM_HEADER, data, say("rpm-cut-off"), offset)
     size = _ENTRY_BYTES * entries + store
     end = offset + _RPM_HEADER.size + size
     if start != _HEADER_MAGIC or size > formats.RPM_HEADER_BYTES or end > len(data):
@@ -136,7 +129,7 @@ def _payload(blob: Blob) -> Iterator[Found]:
         raise ReadError(say("rpm-payload-unknown"))
     limit = blob.bounds.streamed_bytes(len(blob.data))
     stream = Decompressed(method, blob.data, limit, blob.budget)
-    yield from unpack_cpio(part(blob, method, blob.data, offset=None), stream)
+    yield from unpack_cpio(formats.part(blob, method, blob.data, offset=None), stream)
 
 
 # Reads the regular files of cpio archives of the form "newc".
@@ -171,15 +164,15 @@ def unpack_cpio(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found
         try:
             name, mode, size, length = _cpio_header(file)
         except ReadError as error:
-            yield problem(blob, error.message, offset=offset if is_stored else None)
+            yield formats.problem(blob, error.message, offset=offset if is_stored else None)
             return
         if name == _END:
             return
         offset += length
         if stat.S_ISREG(mode) and size:
-            items: Iterable[Found] = stored_file(blob, "cpio", name, offset, size)
+            items: Iterable[Found] = formats.stored_file(blob, "cpio", name, offset, size)
             if not is_stored:
-                items = [streamed_file(blob, "cpio", name, file.read, size)]
+                items = [formats.streamed_file(blob, "cpio", name, file.read, size)]
             for item in items:
                 if isinstance(item, Blob) and name in names:
                     yield Note(blob.path, say("cpio-name-repeated"), item.member)
@@ -190,7 +183,7 @@ def unpack_cpio(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found
         offset += _padded(size)
         if missing := offset - file.seek(offset):
             message = say("member-cut-off", claimed=size, size=size - missing)
-            yield problem(blob, message, member=name, offset=None)
+            yield formats.problem(blob, message, member=name, offset=None)
 
 
 def _cpio_header(file: ReadableView | Decompressed) -> tuple[str, int, int, int]:
