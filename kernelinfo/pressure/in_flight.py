@@ -26,7 +26,6 @@ from kernelinfo.pressure.counters import (
     waits_of,
 )
 from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.listing import is_whole
 from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import InFlight, LoopPressure, Story, Wait
 from kernelinfo.pressure.rules import CALLS, DIRECT_CALLS
@@ -97,10 +96,9 @@ class WaitFlow:
         function = self._function
         if function.size > _MOST_BLOCKS:
             return MANY_BLOCKS
-        unread = [reason for reason in function.listing.reasons if not is_whole([reason])]
-        return next(
-            iter((*([] if self._counters else [NO_COUNTERS]), *unread, *function.flow_reasons)), ""
-        )
+        if not self._counters:
+            return NO_COUNTERS
+        return next(iter((*function.listing.unread, *function.flow_reasons)), "")
 
     def _read(self, trusts_calls: bool) -> str:
         """Record what each instruction adds to counters and waits for. Returns a reason if that is

@@ -1,4 +1,4 @@
-"""Kernels of one blob -> their code: functions of a text, classes counted, touched registers."""
+"""Kernels of one blob -> the function of each, and what it reads that nothing has written."""
 
 from __future__ import annotations
 

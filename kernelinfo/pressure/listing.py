@@ -94,6 +94,11 @@ class Listing(NamedTuple):
     variables: tuple[SourceVariable, ...]  # in the order of the text
     reasons: tuple[str, ...]  # reasons why results may be inexact
 
+    @property
+    def unread(self) -> list[str]:
+        """The reasons that say that a part of the code was not read."""
+        return [reason for reason in self.reasons if not is_whole([reason])]
+
 
 def is_whole(reasons: Iterable[str]) -> bool:
     """False if some of the code was not read, so that counts are too low."""

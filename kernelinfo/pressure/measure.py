@@ -21,7 +21,6 @@ from kernelinfo.pressure.curve import Curve, curve
 from kernelinfo.pressure.debug_information import LdsUse, lds_of
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.kernel_code import AssemblyText, code_in, functions_of
-from kernelinfo.pressure.listing import is_whole
 from kernelinfo.pressure.messages import NO_PROGRAM, say
 from kernelinfo.pressure.nouns import Story
 from kernelinfo.pressure.story import KernelCode
@@ -208,14 +207,13 @@ def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
     try:
         of_blob = code_in(blob, kernels[0])
         for kernel, listing, entry in of_blob.listings(kernels):
-            unknown = [reason for reason in listing.reasons if not is_whole([reason])]
-            if listing.instructions and not unknown:
+            if listing.instructions and not listing.unread:
                 function = LiveFunction(listing, entry)
                 code = KernelCode(kernel, function, of_blob.callees, with_shares=False)
                 with_code = code.kernel._replace(instructions=code.counts)
                 counted[kernel.symbol, kernel.line] = with_code
-            elif unknown:
-                why = say("instructions-uncounted", kernel=kernel.symbol, why=unknown[0])
+            elif listing.unread:
+                why = say("instructions-uncounted", kernel=kernel.symbol, why=listing.unread[0])
                 remarks.append(Note(blob.path, why, blob.member))
     except ReadError as error:
         is_of_run = error.code in NO_PROGRAM

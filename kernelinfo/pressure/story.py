@@ -1,4 +1,4 @@
-"""Register pressure of a function: peak, live values, lines, loops and blocks."""
+"""A kernel's function -> what it touches and needs, and its register pressure."""
 
 from __future__ import annotations
 
