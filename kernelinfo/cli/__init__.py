@@ -241,6 +241,8 @@ def _check_options(words: Sequence[str], commands: Sequence[str]) -> None:
             raise OptionError(say("option-meant", option=option, meant=_OPTIONS[option]))
         if command != "calc" and (match := re.fullmatch(_NUMBER, option)):
             raise OptionError(say("number-without-calc", option=option, name=match["name"]))
+    if command == "sweep":  # -O is an option of its own
+        pairs = [(word, before) for word, before in pairs if not word.startswith("-O")]
     flags = [word for word, before in pairs if before in _WITH_VALUE or re.fullmatch(_FLAG, word)]
     if not flags or command not in _WITH_SOURCES:
         return

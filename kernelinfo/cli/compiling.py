@@ -44,7 +44,8 @@ def compile_twice_now(
     with Processes(SECONDS) as processes:
         pairs = compile_twice(sources, settings, processes, is_of_one=is_of_one)
     for compiled, ir in pairs:
-        _tell((compiled.command, ir.command if ir else ()), compiled.messages)
+        commands = dict.fromkeys((compiled.command, ir.command if ir else ()))
+        _tell(commands, compiled.messages)
     return pairs
 
 

@@ -17,7 +17,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kernelinfo.compile.compilers import NEWEST, ROCM
+from kernelinfo.compile.compilers import INLINE_ALL, NEWEST, ROCM
 from kernelinfo.compile.messages import say
 from kernelinfo.compile.processes import Processes, find_program
 from kernelinfo.errors import CompilerError, ReadError
@@ -32,8 +32,6 @@ _OLDEST = 13
 ASSEMBLY = ("-S",)
 BITCODE = ("-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
 """Options for the IR before optimisation, as `--save-temps` leaves it."""
-OPTIMISED = ("-c", "-emit-llvm", "-Xclang", "-emit-llvm-uselists")
-"""Options for the IR after optimisation, which code generation reads."""
 _CLANG = re.compile(r"(?:[\w.]+-)*(?:amd)?clang(?:\+\+)?(?:-[\d.]+)?(?:\.exe)?")
 _STATED = re.compile(r"^hipcc-cmd: (.*)$", re.M)
 _SHOWN = re.compile(r'^ "([^"\n]+)" "-cc1"', re.M)
@@ -78,7 +76,7 @@ def make_device_command(
 ) -> tuple[str, ...]:
     """The command, without input and output, that compiles a source for one target.
 
-    `form` is `ASSEMBLY`, `BITCODE` or `OPTIMISED`.
+    `form` is `ASSEMBLY` or `BITCODE`.
     """
     if language == "hip":
         device = ("-x", "hip", "--cuda-device-only", f"--offload-arch={target}")
@@ -111,6 +109,15 @@ def find_wrapped_command(
         raise CompilerError(say("compiler-silent", program=command[0]))
     place = words.index(BEFORE_FLAGS) + 1
     return (*words[:place], *values, *words[place:])
+
+
+def driver_of(compiler: str, end: CompletedProcess[bytes]) -> str:
+    """Whose LLVM options a compiler of sources used, `clang` or `hipcc`; empty if it is a wrapper
+    that does not say so."""
+    if is_clang(compiler):
+        return "clang"
+    words = _stated(end, ())
+    return ("hipcc" if INLINE_ALL in words else "clang") if words else ""
 
 
 def empty_source(language: SourceLanguage, folder: str) -> str:

@@ -157,7 +157,9 @@ def _missing(given: str | None, producer: str | None) -> Message:
 _CLANG = ("-amdgpu-internalize-symbols",)
 """LLVM options that clang's driver adds for HIP (HIPAMD.cpp,
 HIPAMDToolChain::addClangTargetOptions)."""
-_HIPCC = ("-amdgpu-early-inline-all=true", "-amdgpu-function-calls=false")
+INLINE_ALL = "-amdgpu-function-calls=false"
+"""LLVM option by which only `noinline` keeps a function from being inlined."""
+_HIPCC = ("-amdgpu-early-inline-all=true", INLINE_ALL)
 """LLVM options that hipcc adds to `_CLANG` (hipcc.pl; hipcc's hipBin_amd.h, executeHipCCCmd)."""
 
 

@@ -24,10 +24,11 @@ class Compiled(NamedTuple):
     target: str
     command: tuple[str, ...]  # the command that compiled the source, without its output
     messages: str  # the compiler's standard error
-    assembly: bytes = b""  # empty if it failed
+    assembly: bytes = b""  # empty if it failed, or IR alone was made
     dependencies: tuple[str, ...] = ()
     """Absolute paths: the source, its headers, and where a missing header would be found."""
     error: Message | None = None  # `path: what was found; what to do`
+    driver: str = ""  # whose LLVM options it has, `clang` or `hipcc`; empty if it is not known
 
     def __repr__(self) -> str:
         return f"Compiled({self.path!r}, {self.target!r}, {len(self.assembly)} bytes)"
@@ -58,7 +59,6 @@ class Input(NamedTuple):
     data: bytes
     compiled: Compiled | None = None  # the source as assembly, from the same compiler and flags
     command: tuple[str, ...] = ()  # that compiled the source to this IR
-    optimised: bytes = b""  # the source as IR after optimisation, in place of assembly
 
     def __repr__(self) -> str:
         return f"Input({self.path!r}, {len(self.data)} bytes)"
@@ -238,6 +238,68 @@ def without_bodies(text: str, symbols: Collection[str]) -> str:
             position = end
     changed = _ORDER_OF_USES.sub("", "".join([*pieces, text[position:]]))
     return _LOCAL.sub("define ", changed) if pieces else changed
+
+
+_NAME = re.compile(r'@("[^"\n]*"|[-\w$.]+)')
+_GLOBAL = re.compile(r'^@("[^"\n]*"|[-\w$.]+) = (.*)$', re.M)
+_CONSTANT = re.compile(r"[^\"(\[{]*\bconstant ")
+_DECLARATION = re.compile(r'^declare [^@\n]*@(?!llvm\.)("[^"\n]*"|[-\w$.]+)\(.*$', re.M)
+_MATRIX_OR_ASSEMBLY = re.compile(r"@llvm\.amdgcn\.s?mfma|\basm\b")
+_INDIRECT = re.compile(r"\b(?:call|invoke) [^@\n]*%")
+_MOST_LINES = 40
+"""Lines of a function without a branch that LLVM inlines, however many others call it."""
+
+
+def reached_definitions(text: str) -> dict[str, dict[str, str]]:
+    """Symbol of each kernel → name → text of what it calls and refers to, itself among them.
+
+    Names are as IR writes them. A function has its attributes behind its text. Intrinsics are left
+    out.
+    """
+    groups = _groups(text)
+    texts = {match[1]: match[2] for match in _GLOBAL.finditer(text)}
+    texts |= {match[1]: match[0] for match in _DECLARATION.finditer(text)}
+    for match in _DEFINITION.finditer(text):
+        group = _REFERENCE.search(match[0], match.end(2) - match.start())
+        words = groups.get(int(group[1]), "") if group else ""
+        body = text[match.start() : text.find("\n}", match.end())]
+        texts[match[2]] = f"{body}\n{words}"
+    names = {name: {*_NAME.findall(body)} & texts.keys() for name, body in texts.items()}
+    reached = {}
+    for match in _kernels(text):
+        seen, new = set[str](), {match[2]}
+        while new:
+            seen |= new
+            new = set[str]().union(*(names[name] for name in new)) - seen
+        reached[_symbol(match[2])] = {name: texts[name] for name in seen}
+    return reached
+
+
+def may_stay_called(definition: str, *, inlines_all: bool) -> bool:
+    """True for a function, no kernel, that may be left as a function.
+
+    Whether it is inlined depends on all its callers (LLVM InlineCost.cpp, LastCallToStaticBonus).
+    `inlines_all` tells that only `noinline` keeps a function from it.
+    """
+    body, _, words = definition.rpartition("\n")
+    if definition.startswith("declare "):
+        return True
+    if not body.startswith("define ") or " amdgpu_kernel " in body[: body.find("@")]:
+        return False
+    if {"alwaysinline", "noinline"} & {*words.split()}:
+        return "noinline" in words.split()
+    is_small = "\n  br " not in body and body.count("\n") <= _MOST_LINES
+    return not (inlines_all or is_small)
+
+
+def is_variable(definition: str) -> bool:
+    """True for a global that code may write, in memory or LDS, and for an alias."""
+    return not definition.startswith(("define ", "declare ")) and not _CONSTANT.match(definition)
+
+
+def may_use_agprs(definition: str) -> bool:
+    """True for a function with matrix instructions, assembly, or a call of a pointer."""
+    return bool(_MATRIX_OR_ASSEMBLY.search(definition) or _INDIRECT.search(definition))
 
 
 def attributes(text: str, names: Iterable[str]) -> dict[str, dict[str, str]]:

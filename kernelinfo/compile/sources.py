@@ -17,9 +17,9 @@ from kernelinfo.compile import Settings
 from kernelinfo.compile.commands import (
     ASSEMBLY,
     BITCODE,
-    OPTIMISED,
     CommandEntry,
     candidates,
+    driver_of,
     empty_source,
     find_driver,
     find_wrapped_command,
@@ -46,7 +46,7 @@ _Made = TypeVar("_Made")
 _CompiledTwice = tuple[Compiled, Input | None]
 """A source as assembly, and its bitcode before optimisation; None if one compilation failed.
 
-For one kernel of many the bitcode after optimisation may stand in place of the assembly."""
+For one kernel of many there may be no assembly."""
 
 
 class Job(NamedTuple):
@@ -76,8 +76,8 @@ def compile_twice(
 ) -> tuple[_CompiledTwice, ...]:
     """Each source as assembly and as IR. Raises as `compile_sources`.
 
-    `is_of_one` says that only one kernel of many is needed: if the flags allow it, optimised IR is
-    then made instead of assembly for all.
+    `is_of_one` says that only one kernel of many is needed: no assembly is made then, if the IR
+    tells code generation all that the flags ask for.
 
     A source with several targets is an `OptionError`, too.
     """
@@ -140,16 +140,17 @@ def _compiled(processes: Processes, job: Job) -> Compiled:
 
 
 def _compiled_twice(is_of_one: bool, processes: Processes, job: Job) -> _CompiledTwice:
-    is_optimised = is_of_one and _stands_in_ir(job)
-    compiled, output = _output(processes, job, OPTIMISED if is_optimised else ASSEMBLY)
+    if is_of_one and _stands_in_ir(job):
+        made, bitcode = _output(processes, job, BITCODE)
+        if made.error or made.driver:
+            return made, None if made.error else Input(job.path, bitcode, made, made.command)
+    compiled, assembly = _output(processes, job, ASSEMBLY)
     if compiled.error:
         return compiled, None
     second, bitcode = _output(processes, job, BITCODE)
     if second.error:
         return compiled._replace(messages=second.messages, error=second.error), None
-    if is_optimised:
-        return compiled, Input(job.path, bitcode, compiled, second.command, output)
-    compiled = compiled._replace(assembly=output)
+    compiled = compiled._replace(assembly=assembly)
     return compiled, Input(job.path, bitcode, compiled, second.command)
 
 
@@ -196,6 +197,7 @@ def _of_source(
     missing = find_concerned_files(messages, flags, folder) if end.returncode else ()
     files = tuple(dict.fromkeys((path, *_dependencies(listed, folder), *missing)))
     made = Compiled(job.path, job.target, (*command, path), messages, dependencies=files)
+    made = made._replace(driver=driver_of(command[0], end))
     output = b"" if end.returncode else _read(written)
     if output and (form != ASSEMBLY or _KERNEL in output):
         return made, output

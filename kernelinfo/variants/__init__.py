@@ -16,7 +16,14 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import build
 from kernelinfo.compile import Settings, ir
-from kernelinfo.compile.compilers import Compiler, drivers, major_version, parse_ir_flags, read_ir
+from kernelinfo.compile.compilers import (
+    INLINE_ALL,
+    Compiler,
+    drivers,
+    major_version,
+    parse_ir_flags,
+    read_ir,
+)
 from kernelinfo.compile.ir import Input
 from kernelinfo.compile.messages import say as say_of_sources
 from kernelinfo.compile.processes import Processes
@@ -26,7 +33,6 @@ from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.report import Report
-from kernelinfo.model import occupancy
 from kernelinfo.reading.containers import open_bytes
 from kernelinfo.reading.containers.triton import read_sidecar
 from kernelinfo.reading.messages import in_file
@@ -37,7 +43,7 @@ from kernelinfo.variants.nouns import Origin, Variant, is_same
 from kernelinfo.variants.nouns import choose_written as choose_written
 from kernelinfo.variants.nouns import lines as lines
 from kernelinfo.variants.nouns import measures as measures
-from kernelinfo.variants.requests import AS_COMPILED, Request
+from kernelinfo.variants.requests import AS_COMPILED, Request, fewest_waves
 from kernelinfo.variants.requests import SIZES as SIZES
 from kernelinfo.variants.requests import WAVES as WAVES
 from kernelinfo.variants.requests import Asked as Asked
@@ -57,7 +63,7 @@ class IrModule(NamedTuple):
     processes: Processes
     reading: Options
     is_optimised: bool  # code generation alone is left
-    optimised: str = ""  # the source's IR as its compiler optimised it, in place of assembly
+    reached: Mapping[str, Mapping[str, str]]  # what each kernel reaches: `reached_definitions`
 
     @property
     def drivers(self) -> dict[str, tuple[str, ...]]:
@@ -128,11 +134,8 @@ def open_module(
     except UnknownTargetError as error:
         raise ReadError(in_file(file.path, error.message)) from None
     reading = options._replace(arch=None)
-    optimised = ""
-    if file.optimised and major_version(file.producer) == major_version(compiler.version):
-        optimised, _ = read_ir(file._replace(data=file.optimised), compiler, processes)
     work = (triple, target_id, compiler, processes, reading, file.is_optimised)
-    return IrModule(file, text, *work, optimised)
+    return IrModule(file, text, *work, ir.reached_definitions(text))
 
 
 def merge_options(request: Request, settings: Settings) -> tuple[Request, Settings]:
@@ -187,23 +190,19 @@ class Baseline(NamedTuple):
         """Symbol → kernel, all changed in one compilation."""
         changes = {symbol: self.attributes(change, symbol) for symbol in symbols}
         options = (*self.options, *change.options)
-        made = _variants(self.module, change, changes, self.level, options)
-        return {
-            symbol: variant._replace(result=self._launched(symbol, variant.result))
-            for symbol, variant in made.items()
-        }
+        return _variants(self._read_for(change), change, changes, self.level, options)
 
-    def _launched(self, symbol: str, result: Result | None) -> Result | None:
-        """The result under the launch of the kernel as compiled, if its own is larger: a larger
-        launch bound does not make the host launch more workitems."""
-        compiled = self.compiled[symbol].result
-        if not (result and compiled and result.occupancy and compiled.occupancy):
-            return result
-        target, launch = result.kernel.target, compiled.occupancy.launch
-        if target is None or result.occupancy.launch.workgroup_size <= launch.workgroup_size:
-            return result
-        resident = occupancy(target, result.occupancy.demand, launch)
-        return result._replace(occupancy=resident)
+    def _read_for(self, change: Asked) -> IrModule:
+        """The module, whose kernels have the launch as compiled where a larger bound is asked for:
+        that does not make the host launch more workitems."""
+        sizes = []
+        for symbol, variant in self.compiled.items():
+            if variant.result and (resident := variant.result.occupancy):
+                size = resident.launch.workgroup_size
+                sizes += [(symbol, size)] if size < (change.launch_bounds or 0) else []
+        reading = self.module.reading
+        sizes += reading.workgroup_sizes
+        return self.module._replace(reading=reading._replace(workgroup_sizes=tuple(sizes)))
 
     def attributes(self, change: Asked, symbol: str) -> dict[str, str]:
         """Attribute name → value of a change of one kernel."""
@@ -215,10 +214,9 @@ class Baseline(NamedTuple):
             return False
         options = (*self.options, *variant.asked.options)
         changes = {symbol: self.attributes(variant.asked, symbol)}
-        module = self.module._replace(optimised="")
+        module = self._read_for(variant.asked)
         made = compile_optimised(module, changes, self.level, options, [result])
-        alone = self._launched(symbol, made.get(symbol))
-        alone = alone or self.variants(variant.asked, [symbol])[symbol].result
+        alone = made.get(symbol) or self.variants(variant.asked, [symbol])[symbol].result
         return is_same(alone, result)
 
     def required_size(self, symbol: str) -> int | None:
@@ -240,7 +238,9 @@ def baseline(module: IrModule, request: Request, reference: Mapping[str, Result]
     is_asked = request.level is not None and module.file.compiled is None
     origin: Origin = "option" if is_asked else "reproduced"
     levels = LEVELS if reference and not module.is_optimised else LEVELS[:1]
-    drivers = list(module.drivers) if reference else list(module.drivers)[:1]
+    driver = module.file.compiled.driver if module.file.compiled else ""
+    first = [driver] if driver in module.drivers else [*module.drivers][:1]
+    drivers = [*module.drivers] if reference else first
     symbols = {kernel.symbol: dict[str, str]() for kernel in ir.definitions(module.text)}
     tried = []
     for level, driver in product((request.level,) if request.level else levels, drivers):
@@ -263,8 +263,8 @@ def leave_out_others(
 ) -> tuple[Baseline, tuple[Message, ...]]:
     """The kernels named by `symbols` in a module without the others, and notes.
 
-    The whole module and a note if the numbers of a kernel depend on the others: clang 15 and 19
-    may spill other registers then. `whole` is the whole module if it is compiled already.
+    If their numbers may depend on the others, they are compared. The whole module and a note if
+    they do. `whole` is the whole module if it is compiled already.
     """
     part = module.of_kernels(symbols := tuple(symbols))
     if part is module:
@@ -273,7 +273,13 @@ def leave_out_others(
     expected = reference
     if not reference and whole is None:
         changes = {symbol: dict[str, str]() for symbol in symbols}
-        likely = [*filter(None, (alone.compiled[symbol].result for symbol in symbols))]
+        results = [alone.compiled[symbol].result for symbol in symbols]
+        likely = [*filter(None, results)]
+        is_sure = len(likely) == len(symbols) and not any(
+            may_depend_on_others(module, symbols, alone.options, result) for result in likely
+        )
+        if is_sure and not shares_definitions(module, symbols, alone.options):
+            return alone, ()
         expected = compile_optimised(module, changes, alone.level, alone.options, likely)
     if not any(alone.differs(symbol, expected.get(symbol)) for symbol in symbols):
         return alone, ()
@@ -306,51 +312,94 @@ def compile_optimised(
     if module.compiler.is_llvmlite or module.is_optimised:
         return {}
     try:
-        if not (text := module.optimised):
-            build = (module.triple, module.target_id, level, *options)
-            data = ir.with_attributes(module.text, changes).encode("utf-8", "surrogateescape")
-            command = module.compiler.to_optimised(*build)
-            text = module.processes.run(command, data).decode("utf-8", "surrogateescape")
+        build = (module.triple, module.target_id, level, *options)
+        data = ir.with_attributes(module.text, changes).encode("utf-8", "surrogateescape")
+        command = module.compiler.to_optimised(*build)
+        text = module.processes.run(command, data).decode("utf-8", "surrogateescape")
         optimised = module._replace(is_optimised=True)
-        needed = _needed_kernels(module, likely) or tuple(changes)
+        needed = _needed_kernels(module, likely, options) or tuple(changes)
         part = optimised._replace(text=ir.without_bodies(text, needed))
         compiled = part.compile({}, level, options)
         made = {symbol: compiled[symbol] for symbol in changes}
-        if not likely and _needed_kernels(module, [*made.values()]):
-            return compile_optimised(module, changes, level, options, [*made.values()])
     except (CompilerError, ReadError, KeyError):
         return {}
     return made
 
 
-def _needed_kernels(module: IrModule, results: Sequence[Result]) -> tuple[str, ...]:
-    """The kernels on which the code of `results` may depend, in order; empty: on no other."""
-    if not any(may_depend_on_others(module, result) for result in results):
-        return ()
+def shares_definitions(
+    module: IrModule, symbols: Collection[str], options: tuple[str, ...]
+) -> bool:
+    """True if optimisation may treat what the kernels of `symbols` use differently without the
+    others: functions that it need not inline, and variables that code may write."""
+    others = set[str]().union(*(module.reached[s] for s in module.reached if s not in symbols))
+    inlines_all = INLINE_ALL in options
+    return any(
+        ir.is_variable(text) or ir.may_stay_called(text, inlines_all=inlines_all)
+        for symbol in symbols
+        for name, text in module.reached[symbol].items()
+        if name in others
+    )
+
+
+def may_depend_on_others(
+    module: IrModule, symbols: Collection[str], options: tuple[str, ...], result: Result | None
+) -> bool:
+    """True if code generation may give a kernel other numbers in the whole module, or where others
+    of `symbols` are not changed with it."""
+    if result is None or result.kernel.target is None:
+        return False
+    if len(symbols) > 1:
+        return _calls(result) or _may_spill_others(module, result)
+    return bool(_needed_kernels(module, [result], options))
+
+
+def _needed_kernels(
+    module: IrModule, results: Sequence[Result], options: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The kernels on which code generation of `results` may depend, in order; empty: on no other.
+
+    Functions that they call take attributes of all their callers (LLVM AMDGPUAttributor.cpp).
+    """
     symbols = tuple(kernel.symbol for kernel in ir.definitions(module.text))
     if any(map(_calls, results)):
         return symbols
-    return symbols[: max(symbols.index(result.kernel.symbol) for result in results) + 1]
+    spilling = [result for result in results if _may_spill_others(module, result)]
+    places = [symbols.index(result.kernel.symbol) for result in spilling]
+    before = symbols[: max(places, default=-1) + 1]
+    if not any(_may_use_agprs(module, symbol, options, results[0]) for symbol in before[:-1]):
+        return ()
+    return before
 
 
 _INDEPENDENT = 22
 """The first clang of which no kernel was seen to depend on those before it in its module."""
 
 
-def may_depend_on_others(module: IrModule, result: Result | None) -> bool:
-    """True if a kernel may have other numbers where other kernels are not changed or compiled.
+def _may_spill_others(module: IrModule, result: Result) -> bool:
+    """True if a kernel may spill other registers after kernels that may use AGPRs.
 
-    Functions that it calls take attributes of all their callers (LLVM AMDGPUAttributor.cpp). And
-    clang 15 and 19 spill other registers after kernels that may use others, if one file has VGPRs
-    and AGPRs.
+    clang 15 and 19 keep a class of registers split after such a kernel, if one file has VGPRs and
+    AGPRs (LLVM RegisterClassInfo.cpp, compute: ProperSubClass is never reset).
     """
-    if result is None or result.kernel.target is None:
-        return False
-    if _calls(result):
-        return True
     version = major_version(module.compiler.version) or 0
-    is_shared = result.kernel.target.agprs.file == "unified"
+    target = result.kernel.target
+    is_shared = target is not None and target.agprs.file == "unified"
     return bool(result.kernel.numbers.vgpr_spills) and is_shared and version < _INDEPENDENT
+
+
+def _may_use_agprs(module: IrModule, symbol: str, options: tuple[str, ...], result: Result) -> bool:
+    """True if a kernel may have AGPRs: by its code, or as it may run one wave/SIMD, which has more
+    registers than VGPRs. `result` is of a kernel of its target."""
+    declared = ir.attributes(module.text, (WAVES, SIZES))[symbol]
+    sizes, waves = declared.get(SIZES, "").split(","), declared.get(WAVES, "").split(",")
+    largest = int(sizes[-1]) if sizes[-1].isdecimal() else None
+    fewest = fewest_waves(result, largest or 1024) or 1
+    stated = int(waves[0]) if waves[0].isdecimal() else 0
+    inlines_all = INLINE_ALL in options
+    return max(fewest, stated) < 2 or any(
+        ir.may_use_agprs(text) or ir.may_stay_called(text, inlines_all=inlines_all)
+        for text in module.reached[symbol].values()
+    )
 
 
 def _calls(result: Result) -> bool:

@@ -28,7 +28,6 @@ from kernelinfo.variants import (
     baseline,
     by_symbol,
     clang_of,
-    compile_optimised,
     compile_to_ir,
     differences,
     leave_out_others,
@@ -155,7 +154,7 @@ def sweep_module(
     those that check the source lines.
     """
     symbols = _chosen(module, request)
-    reference, notes = _reference(module, symbols, request)
+    reference, notes = _reference(module)
     whole = None
     if request.where is not None:
         whole = baseline(module, request, reference)
@@ -198,7 +197,7 @@ def sweep_module(
         (symbol, variant)
         for symbol, variant in written
         if (len(symbols) > 1 or base.module is not module)
-        and may_depend_on_others(module, variant.result)
+        and may_depend_on_others(module, symbols, base.options, variant.result)
     ]
     checked = {
         symbol: max((v for s, v in unsure if s == symbol), key=_most_useful) for symbol, _ in unsure
@@ -302,22 +301,16 @@ def _missing(request: Request, names: Mapping[str, str]) -> Message:
     return say("sweep-no-kernel", what=what, count=len(names), mend=mend)
 
 
-def _reference(
-    module: IrModule, symbols: tuple[str, ...], request: Request
-) -> tuple[Mapping[str, Result], tuple[str, ...]]:
+def _reference(module: IrModule) -> tuple[Mapping[str, Result], tuple[str, ...]]:
     """Symbol → kernel of the build's own assembly, and notes if it cannot be read.
 
-    The assembly of a source is in memory, or made of its optimised IR; that of an IR file is next
-    to it.
+    The assembly of a source is in memory; that of an IR file is next to it.
     """
     file, reading = module.file, module.reading
-    if file.optimised:
-        level = request.level or "3"
-        changes = {symbol: dict[str, str]() for symbol in symbols}
-        made = module.optimised and compile_optimised(module, changes, level, request.options)
-        return made or {}, ()
     path = file.assembly
     if file.compiled is not None:
+        if not file.compiled.assembly:
+            return {}, ()
         path, reading = file.path, reading._replace(compiled=(file.compiled,))
     elif not os.path.isfile(path):
         return {}, ()

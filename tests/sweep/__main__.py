@@ -3,7 +3,9 @@
 Attributes edited in bitcode must give the registers, spills, scratch, code size and occupancy of
 the same attributes in the source, by clang and by llvmlite. Each printed source line must give its
 row. With `--spilling 4`, the default rows of as many kernels that spill, for each compiler and
-target, are compared with every launch bound and number of waves. Prints a table for each; the exit
+target, are compared with every launch bound and number of waves. With `--alone 300`, as many
+kernels are compiled without the others of their module, and must be as in the whole where nothing
+says that they may depend on others. Prints a table for each; the exit
 code is 1 if one differs. With `--interrupts 100`, signals end as
 many sweeps at random moments.
 """
@@ -18,7 +20,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from ..compiling import bitcode
-from . import exhaustive, interrupts, printed
+from . import alone, exhaustive, interrupts, printed
 from .proof import KERNELS_OF_A_MODULE, TARGETS, run
 
 _HEAD = (
@@ -29,6 +31,9 @@ _HEAD_OF_LINES = (
     *("compiler", "target", "kernels", "printed lines", "with launch bounds", "different"),
 )
 
+_HEAD_OF_ALONE = (
+    *("compiler", "target", "kernels", "independent", "spilling", "different", "others moved"),
+)
 _HEAD_OF_SPILLS = ("compiler", "target", "kernels", "ended", "halved", "fewest spills", "missed")
 
 
@@ -41,6 +46,7 @@ def main() -> int:
     parser.add_argument("--through", nargs="*", default=["clang", "llvmlite"])
     parser.add_argument("--lines", type=int, default=200, help="printed source lines, at least")
     parser.add_argument("--spilling", type=int, default=0, help="kernels for each compiler")
+    parser.add_argument("--alone", type=int, default=0, help="kernels without the others, in all")
     parser.add_argument("--interrupts", type=int, default=0, help="times that each signal is sent")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -68,6 +74,7 @@ def main() -> int:
                 faults += found.differences
         faults += _printed_lines(options.lines, options.seed, Path(folder, "lines"))
         faults += _default_rows(options.spilling, options.seed, Path(folder, "spilling"))
+        faults += _independent(options.alone, options.seed, Path(folder, "alone"))
         if options.interrupts:
             path = bitcode(interrupts.KERNEL, Path(folder, "in", "k.bc"))
             random = Random(options.seed)
@@ -100,6 +107,25 @@ def _printed_lines(least: int, seed: int, folder: Path) -> list[str]:
         counts = (sums.kernels, sums.lines, sums.with_bounds, len(sums.differences))
         print(f"| {' | '.join(map(str, (compiler, target, *counts)))} |", flush=True)
         faults += sums.differences
+    return faults
+
+
+def _independent(kernels: int, seed: int, folder: Path) -> list[str]:
+    """The table of kernels without the others of their module, and its faults."""
+    if not kernels:
+        return []
+    print("", f"| {' | '.join(_HEAD_OF_ALONE)} |", f"|{' --- |' * len(_HEAD_OF_ALONE)}", sep="\n")
+    faults: list[str] = []
+    settings = [(version, name) for version, names in alone.TARGETS.items() for name in names]
+    modules = -(-kernels // (len(settings) * alone.KERNELS_OF_A_MODULE))
+    for version, target in settings:
+        random = Random(f"{seed} {version} {target}")
+        tally = alone.run(version, target, modules, random, folder)
+        counts = (tally.kernels, tally.independent, tally.spilling)
+        moved = (len(tally.differences), tally.moved)
+        row = (f"clang {version}", target, *counts, *moved)
+        print(f"| {' | '.join(map(str, row))} |", flush=True)
+        faults += tally.differences
     return faults
 
 

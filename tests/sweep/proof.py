@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -57,11 +57,12 @@ def compile_source(
     folder: Path,
     *,
     to_assembly: bool = True,
+    prelude: str = "",
 ) -> Path:
     """Path of the bitcode that `--save-temps` leaves. With `to_assembly`, the assembly is next to
-    it."""
+    it. `prelude` are functions that the kernels call."""
     folder.mkdir(parents=True)
-    source = PRELUDE + "".join(kernel.source() for kernel in kernels)
+    source = PRELUDE + prelude + "".join(kernel.source() for kernel in kernels)
     (folder / "unit.hip").write_text(source)
     stem = f"unit-hip-amdgcn-amd-amdhsa-{target}"
     command = [f"clang-{version}", *_FLAGS, f"-O{level}", f"--offload-arch={target}"]
@@ -166,6 +167,13 @@ def _truth(
     path = compile_source(version, target, level, kernels, folder, to_assembly=False)
     module = _open(path, compiler, processes)
     return module.compile({}, level, module.drivers["clang"])
+
+
+@contextmanager
+def opened(path: Path, version: int) -> Iterator[IrModule]:
+    """The module of an IR file, with the means to compile it."""
+    with Processes(300) as processes:
+        yield _open(path, find_compiler(f"clang-{version}", None, processes), processes)
 
 
 def _open(path: Path, compiler: Compiler, processes: Processes) -> IrModule:

@@ -167,8 +167,13 @@ def test_waves_that_lds_forbids_are_named_once(tmp_path: Path) -> None:
 
 
 def test_other_kernels_are_not_compiled_unless_they_matter(tmp_path: Path) -> None:
-    ordered = f"{IR}uselistorder i32 1, {{ 1, 0 }}\n"
-    _, _, texts = swept(tmp_path / "a", "first", "--waves", "5", ir=ordered)
+    """Nothing tells a kernel's code from that in the whole module but what others use, too."""
+    _, _, texts = swept(tmp_path / "own", "first", "--waves", "5", "-O", "2")
+    assert "-O2" in (tmp_path / "own" / "words").read_text()
+    assert all("define internal amdgpu_kernel void @bare()" in text for text in texts)
+    shared = IR.replace("ret void", "store i32 1, ptr addrspace(1) @kept\n  ret void")
+    shared += "@kept = internal addrspace(1) global i32 0\nuselistorder i32 1, { 1, 0 }\n"
+    _, _, texts = swept(tmp_path / "a", "first", "--waves", "5", ir=shared)
     alone = [text for text in texts if "define internal amdgpu_kernel void @bare()" in text]
     (whole,) = (text for text in texts if text not in alone)
     assert all("@llvm.thing" in text and "uselistorder" in text for text in alone)
@@ -179,7 +184,7 @@ def test_other_kernels_are_not_compiled_unless_they_matter(tmp_path: Path) -> No
     (tmp_path / "many").write_bytes(assembly([Specimen("first", 72, 0, 8, 0, 0, 64)]))
     answer = f"cd {tmp_path}; case $(grep -c 'define internal') in 0) cat many;; *) cat few;; esac"
     compiler = clang(tmp_path / "clang", f"case $* in *-emit-llvm*) cat; exit;; esac\n{answer}")
-    (tmp_path / "k.ll").write_text(IR)
+    (tmp_path / "k.ll").write_text(shared)
     words = ("k.ll", "first", "--waves", "5", "--compiler", compiler)
     out = run("sweep", *words, folder=tmp_path)[0]
     assert says(" ".join(out.split()), "sweep-whole first … 72 → 64")

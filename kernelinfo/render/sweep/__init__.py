@@ -178,7 +178,10 @@ def _level(sweep: nouns.Sweep) -> str:
     driver = " as by hipcc" if sweep.driver == "hipcc" else ""
     reference = os.path.basename(sweep.assembly) if sweep.assembly else None
     if sweep.file.compiled:
-        reference = f"the code of {os.path.basename(sweep.file.path)}"
+        source = os.path.basename(sweep.file.path)
+        if not sweep.assembly:
+            return printable(f"-O{sweep.level}{driver} (as {source} is compiled)")
+        reference = f"the code of {source}"
     reason = {
         "reproduced": f"reproduces {reference}",
         "option": "as asked for" + (f", compared with {reference}" if reference else ""),
