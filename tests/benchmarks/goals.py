@@ -20,10 +20,11 @@ from typing import NamedTuple
 from tests.benchmarks import inputs
 from tests.benchmarks.__main__ import heading, printed, write
 from tests.benchmarks.cases import READELF, awk, kernelinfo
+from tests.benchmarks.growth import ADD, HEAD, KERNEL
 from tests.benchmarks.measure import instructions
 
 COLUMNS = "| command | Mi | against | Mi | ratio | goal |"
-EVERY, OBJECTS, KERNELS = 16, 1000, 2000
+EVERY, OBJECTS, KERNELS, NAMESAKES = 16, 1000, 2000, 200
 LINES = ("--format", "jsonl", "--jobs", "1")
 NOTES = (READELF, "--notes")
 PROGRAMS = (READELF, "awk")
@@ -76,6 +77,18 @@ def goals(folder: Path) -> list[Goal]:
     if assembly := inputs.text(folder, KERNELS):
         lines = ("report", str(assembly), *LINES)
         made.append(Goal("report TEXT jsonl", lines, "awk", tuple(awk("", str(assembly))), "2.5"))
+    lines = ("report", str(namesakes(folder, NAMESAKES)), *LINES)
+    made.append(Goal("report NAMES text", lines[:2], "jsonl", lines, "2"))
+    return made
+
+
+def namesakes(folder: Path, files: int) -> Path:
+    """A directory of so many assembly files of one kernel each, which all have one name."""
+    made = folder / f"{files}.namesakes"
+    made.mkdir(exist_ok=True)
+    for number in range(files):
+        text = KERNEL.format(number=0, body=ADD.format(number % 8, 0))
+        (made / f"{number:03}.s").write_text(HEAD + text)
     return made
 
 
