@@ -31,7 +31,7 @@ _CANNOT_START = Selection(select=("KI001", "KI002")).rules()
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """All dispatches of one shape, with their prediction."""
+    """Dispatches that were joined, with their prediction."""
 
     dispatch: Dispatch
     kernel: Kernel | None
@@ -73,11 +73,11 @@ def compared(
     """The dispatch with its prediction. The kernel's target must be known."""
     assert kernel.target is not None
     occupancy = kernel.occupancy(
-        workgroup_size=dispatch.shape.workgroup_size,
+        workgroup_size=dispatch.workgroup_size,
         dynamic_lds=_dynamic_lds(dispatch, kernel, kernel.target.lds.granule_bytes),
         trap_handler=trap_handler,
     )
-    filling = None if device is None else fill(device[1], occupancy, dispatch.shape.workgroups)
+    filling = None if device is None else fill(device[1], occupancy, dispatch.workgroups)
     measured = _percent(dispatch, occupancy, device[1] if device else None)
     measurement = Measurement(
         dispatch, kernel, _predicted(kernel, occupancy), occupancy, filling, measured
@@ -91,7 +91,7 @@ def _dynamic_lds(dispatch: Dispatch, kernel: Kernel, granule: int) -> int:
 
     Some profilers round LDS to its granule, others do not.
     """
-    static, whole = kernel.numbers.lds_bytes or 0, dispatch.shape.resources.lds_bytes or 0
+    static, whole = kernel.numbers.lds_bytes or 0, dispatch.resources.lds_bytes or 0
     return 0 if align(whole, granule) <= align(static, granule) else whole - static
 
 
@@ -114,20 +114,19 @@ def _predicted(kernel: Kernel, occupancy: Occupancy) -> Resources:
 
 def _percent(dispatch: Dispatch, occupancy: Occupancy, device: Device | None) -> float | None:
     """Measured occupancy in percent of the wave slots; None if the run has no such counter."""
-    run = dispatch.measures
-    if run.percent is not None:
-        return run.percent
-    if run.waves_per_cu is not None:
+    if dispatch.percent is not None:
+        return dispatch.percent
+    if dispatch.waves_per_cu is not None:
         cus = 2 if occupancy.per == "WGP" else 1
-        return 100 * cus * run.waves_per_cu / occupancy.wave_slots
-    if run.wave_cycles is None or not run.cycles or device is None or not device.xccs:
+        return 100 * cus * dispatch.waves_per_cu / occupancy.wave_slots
+    if dispatch.wave_cycles is None or not dispatch.cycles or device is None or not device.xccs:
         return None
-    waves = run.wave_cycles * device.xccs / run.cycles
+    waves = dispatch.wave_cycles * device.xccs / dispatch.cycles
     return 100 * waves / (occupancy.wave_slots * device.domains(occupancy.per))
 
 
 def _distance(measurement: Measurement) -> Distance:
-    differing, seen = differences(measurement), measurement.dispatch.shape.resources
+    differing, seen = differences(measurement), measurement.dispatch.resources
     right = measurement.predicted is None or _is(
         seen, (measurement.predicted.vgprs, measurement.predicted.agprs)
     )
@@ -138,7 +137,7 @@ def differences(measurement: Measurement) -> tuple[Message, ...]:
     """Sentences on the resources that differ between the run and the file."""
     if measurement.kernel is None or measurement.predicted is None:
         return ()
-    seen, predicted = measurement.dispatch.shape.resources, measurement.predicted
+    seen, predicted = measurement.dispatch.resources, measurement.predicted
     granule = measurement.kernel.target.lds.granule_bytes if measurement.kernel.target else 1
     as_counted = any(_is(seen, reading) for reading in _readings(measurement.kernel, predicted))
     pairs = {
@@ -258,7 +257,7 @@ def measure(
             reason = say("target-of-device") if device else say("target-of-run")
         else:
             nearest, reason = _nearest(launches, everywhere)
-        unnamed = (replace(launch, agent="", target=None) for launch in launches)
+        unnamed = (launch._replace(agent="", target=None) for launch in launches)
         runs.setdefault(nearest, []).extend(unnamed)
         reasons.setdefault(nearest, reason)
     return tuple(
@@ -300,7 +299,7 @@ def _among(
         bases[brief.partition("<")[0]].append(kernel)
 
     def candidates(dispatch: Dispatch) -> Iterator[Measurement]:
-        name = bare(dispatch.shape.kernel)
+        name = bare(dispatch.kernel)
         brief = stem(name)
         for kernel in whole.get(name) or stems.get(brief) or bases.get(brief) or ():
             yield compared(dispatch, kernel, device, trap_handler)

@@ -12,7 +12,6 @@ import io
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -69,38 +68,31 @@ class Resources(NamedTuple):
     scratch_bytes_per_lane: int | None  # bytes of scratch per lane
 
 
-class Measures(NamedTuple):
-    """Measurements of a run; None if the run does not state them."""
-
-    duration_ns: float | None = None  # time of a launch, in ns
-    percent: float | None = None  # of the wave slots of the device
-    waves_per_cu: float | None = None
-    wave_cycles: float | None = None  # cycles of all waves on the device, added up
-    cycles: float | None = None  # cycles in which the device was busy, added up over its dies
-
-
-class Shape(NamedTuple):
-    """Kernel, sizes and resources that equal launches share."""
+class Dispatch(NamedTuple):
+    """One or more launches of one kernel with equal sizes and resources."""
 
     kernel: str  # name as the profiler writes it
     workgroup_size: int  # workitems of a workgroup
     workgroups: int | None  # launched workgroups
     resources: Resources
-
-
-@dataclass(frozen=True, slots=True)
-class Dispatch:
-    """One or more launches of one shape."""
-
-    shape: Shape
-    count: int  # launches of this shape
-    measures: Measures  # means over the measured launches
     agent: str = ""  # id of the GPU; empty if the profile does not name it
     target: str | None = None  # processor of the GPU: gfx90a; None if the profile does not say
+    launches: int = 1  # number of launches that were joined
+    duration_ns: float | None = None  # mean time of a launch, in ns
+    percent: float | None = None  # measured occupancy, of the wave slots of the device
+    waves_per_cu: float | None = None
+    wave_cycles: float | None = None  # cycles of all waves on the device, added up
+    cycles: float | None = None  # cycles in which the device was busy, added up over its dies
+
+
+_SHARED = Dispatch._fields.index("launches")
+"""Number of the first fields, which joined launches share. The others are their count and means of
+the measurements; None if the run does not state them."""
+_COUNTERS = ("percent", "waves_per_cu", "wave_cycles", "cycles")
 
 
 def read(path: Path, within: Bounds = BY_DEFAULT) -> tuple[Dispatch, ...]:
-    """The dispatches of a run, joined by agent and shape, in the order of their first launch.
+    """The dispatches of a run, joined by `together`, in the order of their first launch.
 
     Raises `ReadError` for a file that is unreadable or of another kind.
     """
@@ -145,18 +137,12 @@ def _plain(data: bytes, within: Bounds) -> bytes:
 
 
 def together(dispatches: Iterable[Dispatch]) -> tuple[Dispatch, ...]:
-    """Dispatches joined by agent and shape, in the order of their first dispatch."""
-    measured: dict[tuple[Shape, str, str | None], list[tuple[Measures, int]]] = {}
+    """Dispatches joined by agent, kernel, sizes and resources, in the order of their first
+    dispatch."""
+    measured: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
     for dispatch in dispatches:
-        key = dispatch.shape, dispatch.agent, dispatch.target
-        measured.setdefault(key, []).append((dispatch.measures, dispatch.count))
-    return tuple(
-        Dispatch(shape, sum(count for _, count in measures), _mean(measures), agent, target)
-        for (shape, agent, target), measures in measured.items()
-    )
-
-
-_COUNTERS = frozenset(Measures._fields[1:])
+        measured.setdefault(dispatch[:_SHARED], []).append(dispatch[_SHARED:])
+    return tuple(Dispatch(*shared, *_mean(measures)) for shared, measures in measured.items())
 
 
 def _rows(table: csv.DictReader[str]) -> Iterator[dict[str, str]]:
@@ -199,37 +185,36 @@ def _volume(values: Mapping[str, Any], noun: str) -> int | None:
 
 
 def _dispatch(values: Mapping[str, Any]) -> Dispatch:
-    target = str(values["target"]) if "target" in values else None
-    start, end = _number(values, "start_ns"), _number(values, "end_ns")
-    duration = None if start is None or end is None else end - start
-    counters = (_number(values, field) for field in Measures._fields[1:])
-    agent, measures = str(values.get("agent", "")), Measures(duration, *counters)
-    return Dispatch(_shape(values), 1, measures, agent, target)
-
-
-def _shape(values: Mapping[str, Any]) -> Shape:
     size, grid = _volume(values, "workgroup"), _volume(values, "grid")
     if "kernel" not in values or size is None or size < 1:
         raise ReadError(say("profile-dispatch-unnamed"))
-    return Shape(
+    start, end = _number(values, "start_ns"), _number(values, "end_ns")
+    return Dispatch(
         kernel=str(values["kernel"]),
         workgroup_size=size,
         workgroups=None if grid is None else -(-grid // size),
         resources=Resources(*(_count(values, field) for field in Resources._fields)),
+        agent=str(values.get("agent", "")),
+        target=str(values["target"]) if "target" in values else None,
+        duration_ns=None if start is None or end is None else end - start,
+        percent=_number(values, "percent"),
+        waves_per_cu=_number(values, "waves_per_cu"),
+        wave_cycles=_number(values, "wave_cycles"),
+        cycles=_number(values, "cycles"),
     )
 
 
-def _mean(measured: Sequence[tuple[Measures, int]]) -> Measures:
-    """Means, each weighted by the number of launches that measured it."""
+def _mean(measured: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """(number of launches, means, each weighted by the number of launches that measured it)."""
     if len(measured) == 1:
-        return measured[0][0]
+        return measured[0]
+    counts, *columns = zip(*measured, strict=True)
     means: list[float | None] = []
-    for column in range(len(Measures._fields)):
-        values = ((measures[column], count) for measures, count in measured)
-        stated = [(value, count) for value, count in values if value is not None]
+    for values in columns:
+        stated = [(v, count) for v, count in zip(values, counts, strict=True) if v is not None]
         whole = sum(count for _, count in stated)
         means.append(sum(value * count for value, count in stated) / whole if whole else None)
-    return Measures(*means)
+    return sum(counts), *means
 
 
 # Kernel dispatches of a rocpd database: SQLite, rocprofv3's default output since ROCm 7.
@@ -358,7 +343,7 @@ def _dispatches(read: ReadTable, fields: Mapping[str, str]) -> Iterator[RocpdRow
 
 
 def _counters(read: ReadTable) -> dict[Any, RocpdRow]:
-    """Event id → values of `_COUNTERS`."""
+    """Event id → values of the counters."""
     fields = {
         row["id"]: _COUNTER_QUERY[name]
         for row in read("rocpd_info_pmc", "id", "symbol", "name")

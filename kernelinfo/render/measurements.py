@@ -24,7 +24,7 @@ def tie_problem(names: tuple[str, ...]) -> Message:
 def unmatched(measured: tuple[Measurement, ...]) -> list[str]:
     """Names of kernels that ran but are in no file, each once."""
     ran = (
-        measurement.dispatch.shape.kernel
+        measurement.dispatch.kernel
         for measurement in measured
         if not (measurement.kernel or measurement.tied)
     )
@@ -46,7 +46,7 @@ def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterat
             continue
         name, occupancy = name_of(measurement.kernel, view.names), measurement.occupancy
         seen = "?" if measurement.percent is None else paint.percent(measurement.percent)
-        resources, launch = measurement.dispatch.shape.resources, _launch(measurement.dispatch)
+        resources, launch = measurement.dispatch.resources, _launch(measurement.dispatch)
         compared += [measurement.predicted, resources]
         rows += [
             (name, "predicted", paint.percent(occupancy.percent), paint.limiters(occupancy)),
@@ -78,10 +78,10 @@ def _targets(measured: tuple[Measurement, ...]) -> list[str]:
 
 
 def _launch(dispatch: Dispatch) -> str:
-    size, count = dispatch.shape.workgroup_size, dispatch.shape.workgroups
+    size, count = dispatch.workgroup_size, dispatch.workgroups
     workgroups = "workgroups" if count is None else counted(count, "workgroup")
     text = f"{workgroups} of {size}"
-    return text if dispatch.count == 1 else f"{text}, {dispatch.count} times"
+    return text if dispatch.launches == 1 else f"{text}, {dispatch.count} times"
 
 
 def _cells(compared: Sequence[Resources]) -> list[tuple[str, ...]]:
@@ -111,15 +111,15 @@ def measurement_record(measurement: Measurement, view: View) -> dict[str, Any]:
     record: dict[str, Any] = {
         "kernel": name_of(kernel, view.names) if kernel else None,
         "symbol": kernel.symbol if kernel else None,
-        "profiled_as": dispatch.shape.kernel,
+        "profiled_as": dispatch.kernel,
         "target": kernel.target.name if kernel and kernel.target and not measurement.tied else None,
         "why_target": measurement.why_target if kernel and not measurement.tied else None,
-        "dispatches": dispatch.count,
-        "duration_ns": dispatch.measures.duration_ns,
-        "workgroup_size": dispatch.shape.workgroup_size,
-        "workgroups": dispatch.shape.workgroups,
+        "dispatches": dispatch.launches,
+        "duration_ns": dispatch.duration_ns,
+        "workgroup_size": dispatch.workgroup_size,
+        "workgroups": dispatch.workgroups,
     }
-    for name, seen in dispatch.shape.resources._asdict().items():
+    for name, seen in dispatch.resources._asdict().items():
         record[f"{name}_predicted"] = measurement.predicted and getattr(measurement.predicted, name)
         record[f"{name}_measured"] = seen
     return record | {

@@ -15,7 +15,7 @@ from kernelinfo.cli import compare_profile as profile
 from kernelinfo.compare import Comparison, Totals, changes
 from kernelinfo.compare.changes import Effect, LoopMove, Move
 from kernelinfo.compare.measurement import Measurement
-from kernelinfo.compare.profile import Dispatch, Measures, Resources, Shape
+from kernelinfo.compare.profile import Dispatch, Resources
 from kernelinfo.compare.summary import IDENTITY, KernelSummary
 from kernelinfo.compile.compilers import Compiler
 from kernelinfo.compile.ir import Compiled, Input
@@ -298,11 +298,11 @@ POINT = {
 }
 RULE = fields(Rule, "rule=number name severity on summary documentation", severity=Severity)
 LAUNCH = {
-    **fields(Shape, "profiled_as=kernel workgroup_size workgroups"),
+    **fields(Dispatch, "profiled_as=kernel workgroup_size workgroups"),
     **nullable(fields(Kernel, "kernel=name symbol")),
     "target": "string?: Target that is compared with.",
-    **fields(Dispatch, "dispatches=count"),
-    **fields(Measures, "duration_ns", duration_ns=Raw({"type": ["number", "null"]})),
+    **fields(Dispatch, "dispatches=launches"),
+    **fields(Dispatch, "duration_ns", duration_ns=Raw({"type": ["number", "null"]})),
     **{f"{name}_predicted": of for name, of in fields(Resources).items()},
     **{f"{name}_measured": of for name, of in fields(Resources).items()},
     **nullable(fields(Occupancy, "percent_predicted=percent limiters")),
