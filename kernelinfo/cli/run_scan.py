@@ -14,7 +14,7 @@ from kernelinfo.cli.console import bar, tell, write
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
 from kernelinfo.errors import OptionError
 from kernelinfo.fleet import scanning
-from kernelinfo.fleet.acceptance import write_accepted
+from kernelinfo.fleet.acceptance import accepted, write_accepted
 from kernelinfo.fleet.dataset import Dataset, check_destination
 from kernelinfo.fleet.listing import ScanTask
 from kernelinfo.fleet.scanning import Plan, Scanned
@@ -48,7 +48,7 @@ def remove(to: str, builds: Sequence[str], *, alone: bool) -> None:
 def accept(file: str, request: ScanRequest, done: Scanned) -> None:
     """Write the problems of a build to the file of accepted ones. A shard keeps the entries that
     were in the file before: they may belong to other shards."""
-    problems = {problem.known for problem in done.record.problems}
+    problems = {accepted(*unread) for unread in done.record.problems}
     write_accepted(file, problems | request.accepted)
     kept = len(request.accepted - problems)
     also = f" and keeps {counted(kept, 'accepted problem')}" if kept else ""
@@ -108,14 +108,13 @@ def _summary(request: ScanRequest, done: Scanned) -> str:
 def leave(request: ScanRequest, done: Scanned) -> None:
     """Print up to 20 problems of a build that are not accepted; exit with 2 if there is any, or if
     a URL has no kernel."""
-    every = done.record.problems
-    problems = [problem.problem for problem in every if not request.accepts(problem.known)]
+    problems = [unread[1] for unread in done.record.problems if not request.accepts(*unread)]
     missing = scanning.without_kernels(request, done)
     for problem in [*problems[:_SHOWN], *missing]:
         tell(problem)
     if (hidden := len(problems) - _SHOWN) > 0:
         complain(f"… {counted(hidden, 'more problem')} in {request.dataset.name}/problems")
-    if accepted := len(every) - len(problems):
-        complain(f"{request.dataset.name}: {counted(accepted, 'accepted problem')} not listed")
+    if excused := len(done.record.problems) - len(problems):
+        complain(f"{request.dataset.name}: {counted(excused, 'accepted problem')} not listed")
     if problems or missing:
         raise typer.Exit(CANNOT_ANSWER)

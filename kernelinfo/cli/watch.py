@@ -21,7 +21,7 @@ from kernelinfo.pressure import with_instructions
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render import Renderer, View, paint
 from kernelinfo.render.watch import details, on_screen, render_jsonl, rows
-from kernelinfo.watch import Watch, WatchedCommand, WatchedOutputs, events
+from kernelinfo.watch import Watch, WatchedOutputs, events
 from kernelinfo.watch.looks import Event, WatchLook, with_peaks
 from kernelinfo.watch.running import WatchedSources
 
@@ -117,7 +117,7 @@ def _watch_of(paths: list[str], run: str | None, settings: Settings, query: Opti
     if sources is None:
         project.refuse_missing_sources(paths)
         query = project.without_sources(paths, query, settings)
-        return WatchedCommand(run, paths, query) if run else WatchedOutputs(paths, query)
+        return WatchedOutputs(paths, query, run or "")
     if run:
         raise OptionError(say("watch-source-and-run", source=sources[0]))
     compiling.tell_left_out(sources, settings)

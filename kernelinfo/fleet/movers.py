@@ -18,19 +18,19 @@ import duckdb
 from kernelinfo.analysis.inputs import listed_targets
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare.saved import checked
-from kernelinfo.compare.summary import path_under, summary_of
+from kernelinfo.compare.summary import KernelSummary, path_under, summary_of
 from kernelinfo.errors import KernelinfoError, Message, OptionError
-from kernelinfo.fleet.acceptance import accepted, without_versions
+from kernelinfo.fleet.acceptance import accepted
 from kernelinfo.fleet.dataset import Dataset, open_builds, quoted, unmatched_choices
 from kernelinfo.fleet.history import (
     By,
     History,
     KernelGroup,
-    Mover,
     Night,
     Trend,
     carry,
     compare_nights,
+    locate,
     sum_waves_lost,
     trace_histories,
 )
@@ -203,7 +203,7 @@ def _choose_kernels(
         conditions.append(_where(connection, options.where))
     members = connection.execute("SELECT DISTINCT Path, Member FROM kernels").fetchall()
     places = [
-        (path, member, library_of(path or ""), _place(path or "", member))
+        (path, member, *locate(path_under("", path or "", member)))
         for path, member in members
         if options.asks_for_member(member)
     ]
@@ -240,10 +240,6 @@ def _where(connection: duckdb.DuckDBPyConnection, where: Where) -> str:
 
 def _literals(texts: Iterable[str]) -> str:
     return ", ".join(map(quoted, texts))
-
-
-def _place(path: str, member: str | None) -> str:
-    return path_under("", without_versions(path), without_versions(member or ""))
 
 
 def _nights(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> list[Night]:
@@ -319,7 +315,7 @@ def _movers(
     builds: int,
     moved: bool,
     gaps: Mapping[str, Collection[str]],
-) -> dict[str, list[Mover]]:
+) -> dict[str, list[KernelSummary]]:
     """For each build, its kernels that differ from some other build, in numbers or in count.
 
     A kernel that is missing because of a build's `gaps` is not a difference. Kernels that share
@@ -357,19 +353,17 @@ def _movers(
         " OR (other_places AND i IN (FROM shared)) OR (unread > 0 AND i IN"
         f" (SELECT i FROM contents GROUP BY i HAVING count(DISTINCT {column}) > 1))"
     )
-    movers = defaultdict[str, list[Mover]](list)
+    movers = defaultdict[str, list[KernelSummary]](list)
     texts: dict[Any, Any] = {}  # text -> the one copy that all rows share
-    query = f"SELECT Build, Library, Place, {_LISTED} FROM chosen WHERE {content} IN (FROM movers)"
+    query = f"SELECT Build, {_LISTED} FROM chosen WHERE {content} IN (FROM movers)"
     answer = connection.execute(query)
     while rows := answer.fetchmany(_ROWS_AT_ONCE):
         for row in rows:
-            build, library, place, *values = (
-                texts.setdefault(v, v) if isinstance(v, str) else v for v in row
-            )
+            build, *values = (texts.setdefault(v, v) if isinstance(v, str) else v for v in row)
             record = checked(dict(zip(_READ, values, strict=True)), _READ_COLUMNS)
             path = path_under("", record["Path"], record["Member"])
             kernel = summary_of(record)._replace(code_object=texts.setdefault(path, path))
-            movers[build].append(Mover(library, place, kernel))
+            movers[build].append(kernel)
     return movers
 
 

@@ -10,10 +10,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import chain
 from typing import NamedTuple
 
 from kernelinfo.errors import KernelinfoError, Message
-from kernelinfo.fleet.acceptance import accepted
 from kernelinfo.fleet.dataset import (
     MANIFEST,
     TABLES,
@@ -38,23 +38,8 @@ from kernelinfo.reading.blob import Problem
 LISTING = "listing"
 """Last part of the name of a part with problems of the listing."""
 RowKey = tuple[str, str]  # (Url, Part)
-
-
-class UnreadFile(NamedTuple):
-    """A problem of a build."""
-
-    path: str  # of its file, relative to the root
-    problem: Problem  # its `path` is the file's address
-    part: str
-
-    @property
-    def key(self) -> RowKey:
-        return self.problem.path, self.part
-
-    @property
-    def known(self) -> Problem:
-        """The problem in the form in which it is recognised in another build."""
-        return accepted(self.path, self.problem)
+UnreadFile = tuple[str, Problem]
+"""(path relative to the root, problem of a file, whose `path` is the file's address)."""
 
 
 class BuildRecord(NamedTuple):
@@ -115,16 +100,15 @@ def end(
     rows += (row for row in entries if row["Part"] == f"{run}-{LISTING}")
     live = set(map(_key, rows))
     kernels, problems = _counted(request)
-    counting = [problem for problem in problems if problem.key in live]
-    accepted = Counter(problem.key for problem in counting if request.accepts(problem.known))
-    all_problems = Counter(problem.key for problem in counting)
+    counting = {key: unread for key, unread in problems.items() if key in live}
+    accepted = {key: sum(request.accepts(*u) for u in unread) for key, unread in counting.items()}
     labels = json.dumps(dict(request.labels)) if request.labels else _labels(before)
     manifest = [
         row
         | {
             "Kernels": kernels[_key(row)],
-            "Problems": all_problems[_key(row)] - accepted[_key(row)],
-            "Accepted": accepted[_key(row)],
+            "Problems": len(counting.get(_key(row), ())) - accepted.get(_key(row), 0),
+            "Accepted": accepted.get(_key(row), 0),
             "Labels": labels,
             "Run": run_of(run),
         }
@@ -133,8 +117,8 @@ def end(
     if _content(manifest) != _content(before):
         scratch = _scratch(request)
         request.dataset.write_manifest(request.build, request.shard, manifest, scratch)
-    _tidy(request, live, {*kernels, *(problem.key for problem in problems)})
-    return BuildRecord(manifest, counting)
+    _tidy(request, live, {*kernels, *problems})
+    return BuildRecord(manifest, list(chain.from_iterable(counting.values())))
 
 
 def _key(row: DatasetRow) -> RowKey:
@@ -156,8 +140,8 @@ def _own(request: ScanRequest, table: TableName) -> list[str]:
     return [file for file in files if shard_of(part_of(file)) == request.shard]
 
 
-def _counted(request: ScanRequest) -> tuple[Counter[RowKey], list[UnreadFile]]:
-    """The number of kernels of each file and part, and all problems, including those that do not
+def _counted(request: ScanRequest) -> tuple[Counter[RowKey], dict[RowKey, list[UnreadFile]]]:
+    """The number of kernels, and the problems, of each file and part, including those that do not
     count."""
     dataset = request.dataset
     with dataset.storage.connect() as connection:
@@ -167,14 +151,11 @@ def _counted(request: ScanRequest) -> tuple[Counter[RowKey], list[UnreadFile]]:
         kernels = Counter({(url, part): count for url, part, count in counts.fetchall()})
         columns = 'Url, Path, Part, Message, Code, Member, "Offset", Line'
         rows = connection.execute(f"SELECT {columns} FROM all_problems ORDER BY ALL").fetchall()
-    problems = [
-        UnreadFile(
-            path or "",
-            Problem(url or "", Message(message or "", code or ""), member, offset, line),
-            part,
-        )
-        for url, path, part, message, code, member, offset, line in rows
-    ]
+    problems = defaultdict[RowKey, list[UnreadFile]](list)
+    for url, path, part, message, code, member, offset, line in rows:
+        text = Message(message or "", code or "")
+        problem = Problem(url or "", text, member, offset, line)
+        problems[problem.path, part].append((path or "", problem))
     return kernels, problems
 
 

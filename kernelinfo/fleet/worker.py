@@ -23,6 +23,7 @@ from kernelinfo.analysis.kernels import conflicting_entry
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import Rows
 from kernelinfo.errors import KernelinfoError, bug
+from kernelinfo.fleet.acceptance import accepted
 from kernelinfo.fleet.dataset import (
     PROBLEMS,
     Dataset,
@@ -76,9 +77,9 @@ class ScanRequest(NamedTuple):
         """Limit of memory of a local process, in bytes."""
         return self.options.bounds.memory + _OWN_BYTES
 
-    def accepts(self, problem: Problem) -> bool:
-        """True if a problem, in the form of accepted problems, does not make the scan fail."""
-        return self.accepts_all or problem in self.accepted
+    def accepts(self, path: str, problem: Problem) -> bool:
+        """True if the problem of a file, `path` below its root, does not make the scan fail."""
+        return self.accepts_all or accepted(path, problem) in self.accepted
 
     def written_options(self, **settings: float) -> str:
         """The options that differ from the defaults, and `settings`, as JSON for the table

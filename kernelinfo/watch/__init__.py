@@ -42,14 +42,22 @@ _MOST_OVERTAKEN = 20
 
 
 class WatchedOutputs:
-    """Outputs that somebody else builds.
+    """Outputs that somebody else builds, or a command that runs when a source changes.
 
     A file is read again when its stamp changes. If it cannot be read, as while it is being written,
     or is missing for a moment, its previous reading stays until the file stops changing.
+
+    A source that is saved while the command runs ends it and its group, and it runs again. Files
+    that appear or vanish meanwhile are the command's own.
     """
 
-    def __init__(self, paths: Sequence[str], options: Options) -> None:
+    def __init__(self, paths: Sequence[str], options: Options, command: str = "") -> None:
         self.options = options
+        self._command = command
+        self._running: RunningCommand | None = None
+        self._sources = Sources(paths)
+        self._overtaken = 0
+        """Runs in a row that a save overtook."""
         self._paths = tuple(paths)
         self._trees = [FileTree(path, only_folders=True) for path in paths]
         self._history = LookHistory()
@@ -61,7 +69,14 @@ class WatchedOutputs:
         output that they could not make."""
 
     def step(self) -> Event | None:
-        """The next event; None if nothing is new. The first step is always a look."""
+        """The next event; None if nothing is new. The first one is a look, or the command's
+        start."""
+        if self._command:
+            has_changed = self._sources.have_changed(only_saved=self._running is not None)
+            if has_changed and self._overtaken < _MOST_OVERTAKEN:
+                return self._start()
+            if self._running:
+                return self._finish(self._running) if self._running.wait(0) else None
         stamps = snapshot(self._trees)
         if stamps == self._failed_with:
             return None
@@ -70,12 +85,33 @@ class WatchedOutputs:
         return None if readings is None else self._look(readings)
 
     def wait(self, seconds: float) -> bool:
-        """Wait, at most until what the watch runs has ended: True then."""
+        """Wait, at most until the command has ended: True then."""
+        if self._running:
+            return self._running.wait(seconds)
         time.sleep(seconds)
         return False
 
     def end(self) -> None:
-        """End what the watch runs."""
+        """End the command and its group."""
+        if self._running:
+            self._running.end()
+
+    def _start(self) -> str:
+        """Start the command once the sources rest; end the one that still runs."""
+        self._overtaken += self._running is not None
+        self.end()
+        self._sources.rest()
+        self._running = RunningCommand(self._command)
+        return self._command
+
+    def _finish(self, running: RunningCommand) -> WatchLook:
+        seconds = time.monotonic() - running.began
+        self._running = None
+        self._overtaken = 0
+        self._sources.absorb()
+        failure = running.failure()
+        running.end()
+        return self.look_after(self._command, seconds, failure)
 
     def _look(
         self, readings: FileReadings, command: str = "", seconds: float | None = None
@@ -181,54 +217,6 @@ class WatchedOutputs:
 def _source(path: str) -> tuple[str, str]:
     """The folder, and the name of the source that a file was compiled from."""
     return os.path.dirname(path), source_name(path.removesuffix(_SIDECAR).removesuffix(LOG))
-
-
-class WatchedCommand(WatchedOutputs):
-    """A command that runs when a source changes, and the outputs that it builds.
-
-    A source that is saved while the command runs ends it and its group, and it runs again. Files
-    that appear or vanish meanwhile are the command's own.
-    """
-
-    def __init__(self, command: str, paths: Sequence[str], options: Options) -> None:
-        super().__init__(paths, options)
-        self._command = command
-        self._running: RunningCommand | None = None
-        self._sources = Sources(paths)
-        self._overtaken = 0
-        """Runs in a row that a save overtook."""
-
-    def step(self) -> Event | None:
-        has_changed = self._sources.have_changed(only_saved=self._running is not None)
-        if self._running is None:
-            return self._start() if has_changed else super().step()
-        if has_changed and self._overtaken < _MOST_OVERTAKEN:
-            self._overtaken += 1
-            return self._start()
-        return self._finish(self._running) if self._running.wait(0) else None
-
-    def wait(self, seconds: float) -> bool:
-        return self._running.wait(seconds) if self._running else super().wait(seconds)
-
-    def end(self) -> None:
-        if self._running:
-            self._running.end()
-
-    def _start(self) -> str:
-        """Start the command once the sources rest; end the one that still runs."""
-        self.end()
-        self._sources.rest()
-        self._running = RunningCommand(self._command)
-        return self._command
-
-    def _finish(self, running: RunningCommand) -> WatchLook:
-        seconds = time.monotonic() - running.began
-        self._running = None
-        self._overtaken = 0
-        self._sources.absorb()
-        failure = running.failure()
-        running.end()
-        return self.look_after(self._command, seconds, failure)
 
 
 Watch = WatchedSources | WatchedOutputs

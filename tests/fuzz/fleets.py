@@ -17,8 +17,8 @@ from kernelinfo.compare.saved import checked
 from kernelinfo.compare.summary import path_under, summary_of
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet import listing
-from kernelinfo.fleet.acceptance import read_accepted, without_versions, write_accepted
-from kernelinfo.fleet.history import Mover, Night, Trend, compare_nights, trace_histories
+from kernelinfo.fleet.acceptance import read_accepted, write_accepted
+from kernelinfo.fleet.history import Night, Trend, compare_nights, trace_histories
 from kernelinfo.kernel.code_object import library_of
 from kernelinfo.kernel.columns import KernelSums
 from kernelinfo.render import View
@@ -56,11 +56,11 @@ def trend(data: bytes) -> None:
 def _night(name: str, rows: list[dict[str, Any]]) -> Night:
     movers = []
     for record in map(checked, rows):
-        path, library = path_under("", record["Path"], record["Member"]), library_of(record["Path"])
-        kernel = summary_of(record)._replace(code_object=path)
-        movers.append(Mover(library, without_versions(path), kernel))
-    stamps = dict.fromkeys((one.library for one in movers), frozenset({f"clang {name}"}))
-    targets = tuple(dict.fromkeys(one.kernel.target for one in movers))
+        path = path_under("", record["Path"], record["Member"])
+        movers.append(summary_of(record)._replace(code_object=path))
+    libraries = (library_of(one.file) for one in movers)
+    stamps = dict.fromkeys(libraries, frozenset({f"clang {name}"}))
+    targets = tuple(dict.fromkeys(one.target for one in movers))
     sums = KernelSums(3, 1.0)
     return Night(name, sums, 0, compilers=stamps, targets=targets, movers=tuple(movers))
 
