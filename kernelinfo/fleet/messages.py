@@ -40,9 +40,7 @@ MESSAGES = {
     "folders-too-many": "more than {most} folders; scan fewer at once",
     # Files that are read.
     "fetch-failed": "cannot be fetched: {error}; scan it again",
-    "fetch-incomplete": (
-        "received {came} of {size} bytes; the file changed during the transfer: scan it again"
-    ),
+    "fetch-incomplete": "received {came} of {size} bytes, the file changed during the transfer",
     "fetch-too-large": (
         "more than the {most} bytes allowed here; --bound fetch=N and ratio=N allow more"
     ),
