@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from kernelinfo.compare import Comparison, compare
@@ -17,12 +16,13 @@ from kernelinfo.kernel.columns import KernelSums
 # Steps of a trend: two neighbouring builds compared, library by library.
 
 
-@lru_cache(1 << 16)
-def locate(code_object: str) -> tuple[str, str]:
-    """The library, and the place: path below the root and member, both without versions.
+Whereabouts = Mapping[str, tuple[str, str]]
+"""Code object -> its library, and its place: path below the root and member, both without
+versions."""
 
-    Cached, since all kernels of a code object share them: versions take 0.1 ms to find.
-    """
+
+def locate(code_object: str) -> tuple[str, str]:
+    """Library and place of a code object, in 0.1 ms: kernels share them by `Whereabouts`."""
     path, _, member = code_object.partition(" › ")
     return library_of(path), path_under("", without_versions(path), without_versions(member))
 
@@ -50,32 +50,32 @@ class Night(NamedTuple):
         return tuple(sorted(frozenset[str]().union(*self.compilers.values())))
 
 
-def carry(nights: Sequence[Night]) -> list[Night]:
+def carry(nights: Sequence[Night], places: Whereabouts) -> list[Night]:
     """The builds with their gaps filled, so that a gap does not count as a change: a kernel that is
     missing there is taken from the previous build or, if the trend begins with gaps, from the first
     build after them."""
     carried = [*nights]
     for place in range(1, len(carried)):
-        carried[place] = _fill(carried[place], carried[place - 1], set(carried[place].gaps))
+        carried[place] = _fill(carried[place], carried[place - 1], set(carried[place].gaps), places)
     for place in reversed(range(len(carried) - 1)):
         shared = set(carried[place].gaps).intersection(*(night.gaps for night in carried[:place]))
-        carried[place] = _fill(carried[place], carried[place + 1], shared)
+        carried[place] = _fill(carried[place], carried[place + 1], shared, places)
     return carried
 
 
-def _fill(night: Night, neighbour: Night, gaps: Set[str]) -> Night:
+def _fill(night: Night, neighbour: Night, gaps: Set[str], places: Whereabouts) -> Night:
     """The build, with its gaps filled by the neighbour's movers."""
     if not gaps:
         return night
-    read = set(map(_key, night.movers))
-    in_gaps = (kernel for kernel in neighbour.movers if locate(kernel.code_object)[0] in gaps)
-    lacking = [kernel for kernel in in_gaps if _key(kernel) not in read]
+
+    def key(kernel: KernelSummary) -> tuple[str, ...]:
+        return *places[kernel.code_object], kernel.target, kernel.symbol
+
+    read = set(map(key, night.movers))
+    in_gaps = (kernel for kernel in neighbour.movers if places[kernel.code_object][0] in gaps)
+    lacking = [kernel for kernel in in_gaps if key(kernel) not in read]
     ids = night.carried | set(map(id, lacking))
     return night._replace(movers=(*night.movers, *lacking), carried=ids)
-
-
-def _key(kernel: KernelSummary) -> tuple[str, str, str, str]:
-    return *locate(kernel.code_object), kernel.target, kernel.symbol
 
 
 class NightStep(NamedTuple):
@@ -89,7 +89,7 @@ class NightStep(NamedTuple):
     within_steps: int  # number of all kernels that moved within the steps of the hardware alone
 
 
-def compare_nights(old: Night, new: Night, within_steps: int) -> NightStep:
+def compare_nights(old: Night, new: Night, within_steps: int, places: Whereabouts) -> NightStep:
     """The step between two builds.
 
     `within_steps` is the number of kernels of the same name that moved only within the hardware's
@@ -97,12 +97,12 @@ def compare_nights(old: Night, new: Night, within_steps: int) -> NightStep:
     Libraries that only one build has may have been renamed, so they are compared together.
     """
     both = (old.compilers.keys() | old.gaps) & (new.compilers.keys() | new.gaps)
-    ours, theirs = _group_by_library(old, both), _group_by_library(new, both)
+    ours, theirs = (_group_by_library(night, both, places) for night in (old, new))
     shown: dict[int, KernelSummary] = {}
     comparisons = []
     for library in dict.fromkeys((*theirs, *ours)):
         before, after = (
-            Build(tuple(_place(side.get(library, ()), shown)), (), targets=night.targets)
+            Build(tuple(_place(side.get(library, ()), places, shown)), (), targets=night.targets)
             for side, night in ((ours, old), (theirs, new))
         )
         comparisons.append(compare(before, after))
@@ -134,26 +134,28 @@ def count_renamed_within_steps(pairs: Iterable[Pair]) -> int:
 
 def identify(kernel: KernelSummary) -> tuple[str, str, str]:
     """Library without version, target and symbol."""
-    return locate(kernel.code_object)[0], kernel.target, kernel.symbol
+    return library_of(kernel.file), kernel.target, kernel.symbol
 
 
-def _group_by_library(night: Night, both: Set[str]) -> dict[str, list[KernelSummary]]:
+def _group_by_library(
+    night: Night, both: Set[str], places: Whereabouts
+) -> dict[str, list[KernelSummary]]:
     """The movers by library; libraries that only one build has form one group with an empty
     name."""
     movers: dict[str, list[KernelSummary]] = {}
     for kernel in night.movers:
-        library, _ = locate(kernel.code_object)
+        library, _ = places[kernel.code_object]
         movers.setdefault(library if library in both else "", []).append(kernel)
     return movers
 
 
 def _place(
-    movers: Iterable[KernelSummary], shown: dict[int, KernelSummary]
+    movers: Iterable[KernelSummary], places: Whereabouts, shown: dict[int, KernelSummary]
 ) -> Iterator[KernelSummary]:
     """The kernels, with paths replaced by places: paths differ from build to build. `shown` maps
     each to the kernel with its path."""
     for kernel in movers:
-        placed = kernel._replace(code_object=locate(kernel.code_object)[1])
+        placed = kernel._replace(code_object=places[kernel.code_object][1])
         shown[id(placed)] = kernel
         yield placed
 
@@ -217,7 +219,7 @@ class History(NamedTuple):
     @property
     def library(self) -> str:
         """The library in the latest build, without version."""
-        return locate(self.latest.code_object)[0]
+        return library_of(self.latest.file)
 
     @property
     def match(self) -> Match:

@@ -28,6 +28,7 @@ from kernelinfo.fleet.history import (
     KernelGroup,
     Night,
     Trend,
+    Whereabouts,
     carry,
     compare_nights,
     locate,
@@ -98,7 +99,7 @@ def ask(
         unfinished = _unfinished(connection)
         names = [name for name in names if name not in unfinished]
         _check_count(dataset, names, unfinished, may_be_first and since is None and not builds)
-        _choose_kernels(connection, names, options)
+        places = _choose_kernels(connection, names, options)
         nights = _nights(connection, names)
         if not any(night.sums.kernels for night in nights):
             wrong, built = say("builds-without-kernels"), ""
@@ -122,11 +123,13 @@ def ask(
                     gaps=tuple(sorted(gaps.get(night.name, ()))),
                 )
                 for night in nights
-            ]
+            ],
+            places,
         )
         pairs = [*pairwise(names), (names[0], names[-1])]
         *within, whole = _within_steps(connection, pairs)
-        steps = tuple(map(compare_nights, nights, nights[1:], within))
+        neighbours = zip(nights, nights[1:], within, strict=False)
+        steps = tuple(compare_nights(*neighbour, places) for neighbour in neighbours)
         traced = tuple(trace_histories(nights, steps))
         groups = _groups(connection, names, by, traced) if by else ()
     return Trend(dataset.name, tuple(nights), steps, traced, without, unfinished, by, groups, whole)
@@ -187,9 +190,10 @@ def _check_count(
 
 def _choose_kernels(
     connection: duckdb.DuckDBPyConnection, names: Sequence[str], options: Options
-) -> None:
+) -> Whereabouts:
     """Create the view `chosen`: kernels of these builds, names and targets, with `Library` and
-    `Place`, which is the path below the root and the member, both without versions."""
+    `Place`, which is the path below the root and the member, both without versions. Returns these
+    two by code object."""
     conditions = [f"k.Build IN ({_literals(names)})"]
     if options.targets:
         chosen = [target for target in _targets(connection) if options.asks_for_target(target)]
@@ -202,24 +206,27 @@ def _choose_kernels(
     if options.where is not None:
         conditions.append(_where(connection, options.where))
     members = connection.execute("SELECT DISTINCT Path, Member FROM kernels").fetchall()
-    places = [
-        (path, member, *locate(path_under("", path or "", member)))
-        for path, member in members
-        if options.asks_for_member(member)
-    ]
+    places: dict[str, tuple[str, str]] = {}
+    rows = []
+    for path, member in members:
+        if options.asks_for_member(member):
+            code_object = path_under("", path or "", member)
+            places[code_object] = locate(code_object)
+            rows.append((path, member, *places[code_object]))
     columns = ", ".join(
         f"unnest(${number}::VARCHAR[]) AS {name}"
         for number, name in enumerate(("Path", "Member", "Library", "Place"), 1)
     )
     connection.execute(
         f"CREATE TEMP TABLE places AS SELECT {columns}",
-        [[place[n] for place in places] for n in range(4)],
+        [[row[n] for row in rows] for n in range(4)],
     )
     connection.execute(
         "CREATE TEMP VIEW chosen AS SELECT k.* REPLACE (p.Library AS Library), p.Place"
         " FROM kernels k JOIN places p ON k.Path IS NOT DISTINCT FROM p.Path"
         f" AND k.Member IS NOT DISTINCT FROM p.Member WHERE {' AND '.join(conditions)}"
     )
+    return places
 
 
 def _targets(connection: duckdb.DuckDBPyConnection) -> list[str]:

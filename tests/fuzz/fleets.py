@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ from kernelinfo.compare.summary import path_under, summary_of
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet import listing
 from kernelinfo.fleet.acceptance import read_accepted, write_accepted
-from kernelinfo.fleet.history import Night, Trend, compare_nights, trace_histories
+from kernelinfo.fleet.history import Night, Trend, compare_nights, locate, trace_histories
 from kernelinfo.kernel.code_object import library_of
 from kernelinfo.kernel.columns import KernelSums
 from kernelinfo.render import View
@@ -77,7 +78,8 @@ def _value(text: str) -> object:
 
 
 def _show(nights: list[Night]) -> None:
-    steps = tuple(map(compare_nights, nights, nights[1:], [0] * len(nights)))
+    places = {one.code_object: locate(one.code_object) for night in nights for one in night.movers}
+    steps = tuple(compare_nights(*both, 0, places) for both in pairwise(nights))
     whole = Trend("fleet", tuple(nights), steps, tuple(trace_histories(nights, steps)))
     for format, render in outputs("trend").items():
         shown = harmless("".join(render(whole, View())), color=False)
