@@ -245,34 +245,35 @@ _GLOBAL = re.compile(r'^@("[^"\n]*"|[-\w$.]+) = (.*)$', re.M)
 _CONSTANT = re.compile(r"[^\"(\[{]*\bconstant ")
 _DECLARATION = re.compile(r'^declare [^@\n]*@(?!llvm\.)("[^"\n]*"|[-\w$.]+)\(.*$', re.M)
 _MATRIX_OR_ASSEMBLY = re.compile(r"@llvm\.amdgcn\.s?mfma|\basm\b")
-_INDIRECT = re.compile(r"\b(?:call|invoke) [^@\n]*%")
 _MOST_LINES = 40
 """Lines of a function without a branch that LLVM inlines, however many others call it."""
 
 
-def reached_definitions(text: str) -> dict[str, dict[str, str]]:
-    """Symbol of each kernel → name → text of what it calls and refers to, itself among them.
+def definition_texts(text: str) -> dict[str, str]:
+    """Symbol → text of each function and variable of a module, and of functions without a body.
 
-    Names are as IR writes them. A function has its attributes behind its text. Intrinsics are left
-    out.
+    A function has its attributes behind its text. Intrinsics are left out.
     """
     groups = _groups(text)
-    texts = {match[1]: match[2] for match in _GLOBAL.finditer(text)}
-    texts |= {match[1]: match[0] for match in _DECLARATION.finditer(text)}
+    texts = {_symbol(match[1]): match[2] for match in _GLOBAL.finditer(text)}
+    texts |= {_symbol(match[1]): match[0] for match in _DECLARATION.finditer(text)}
     for match in _DEFINITION.finditer(text):
         group = _REFERENCE.search(match[0], match.end(2) - match.start())
         words = groups.get(int(group[1]), "") if group else ""
         body = text[match.start() : text.find("\n}", match.end())]
-        texts[match[2]] = f"{body}\n{words}"
-    names = {name: {*_NAME.findall(body)} & texts.keys() for name, body in texts.items()}
-    reached = {}
-    for match in _kernels(text):
-        seen, new = set[str](), {match[2]}
-        while new:
-            seen |= new
-            new = set[str]().union(*(names[name] for name in new)) - seen
-        reached[_symbol(match[2])] = {name: texts[name] for name in seen}
-    return reached
+        texts[_symbol(match[2])] = f"{body}\n{words}"
+    return texts
+
+
+def reached(texts: Mapping[str, str], symbols: Iterable[str]) -> dict[str, str]:
+    """Those of `definition_texts` that the symbols call or refer to, themselves among them."""
+    seen = dict[str, str]()
+    new = {*symbols} & texts.keys()
+    while new:
+        seen |= {symbol: texts[symbol] for symbol in new}
+        names = {name for symbol in new for name in _NAME.findall(texts[symbol])}
+        new = ({*map(_symbol, names)} & texts.keys()) - seen.keys()
+    return seen
 
 
 def may_stay_called(definition: str, *, inlines_all: bool) -> bool:
@@ -299,7 +300,10 @@ def is_variable(definition: str) -> bool:
 
 def may_use_agprs(definition: str) -> bool:
     """True for a function with matrix instructions, assembly, or a call of a pointer."""
-    return bool(_MATRIX_OR_ASSEMBLY.search(definition) or _INDIRECT.search(definition))
+    if _MATRIX_OR_ASSEMBLY.search(definition):
+        return True
+    calls = (line.partition("call ")[2] for line in definition.splitlines())
+    return any("%" in call.partition("@")[0] for call in calls)
 
 
 def attributes(text: str, names: Iterable[str]) -> dict[str, dict[str, str]]:

@@ -63,7 +63,7 @@ class IrModule(NamedTuple):
     processes: Processes
     reading: Options
     is_optimised: bool  # code generation alone is left
-    reached: Mapping[str, Mapping[str, str]]  # what each kernel reaches: `reached_definitions`
+    texts: Mapping[str, str]  # of its functions and variables, by symbol
 
     @property
     def drivers(self) -> dict[str, tuple[str, ...]]:
@@ -135,7 +135,7 @@ def open_module(
         raise ReadError(in_file(file.path, error.message)) from None
     reading = options._replace(arch=None)
     work = (triple, target_id, compiler, processes, reading, file.is_optimised)
-    return IrModule(file, text, *work, ir.reached_definitions(text))
+    return IrModule(file, text, *work, ir.definition_texts(text))
 
 
 def merge_options(request: Request, settings: Settings) -> tuple[Request, Settings]:
@@ -331,13 +331,13 @@ def shares_definitions(
 ) -> bool:
     """True if optimisation may treat what the kernels of `symbols` use differently without the
     others: functions that it need not inline, and variables that code may write."""
-    others = set[str]().union(*(module.reached[s] for s in module.reached if s not in symbols))
+    every = {kernel.symbol for kernel in ir.definitions(module.text)}
+    others = ir.reached(module.texts, every.difference(symbols))
     inlines_all = INLINE_ALL in options
     return any(
         ir.is_variable(text) or ir.may_stay_called(text, inlines_all=inlines_all)
-        for symbol in symbols
-        for name, text in module.reached[symbol].items()
-        if name in others
+        for symbol, text in ir.reached(module.texts, symbols).items()
+        if symbol in others
     )
 
 
@@ -366,9 +366,7 @@ def _needed_kernels(
     spilling = [result for result in results if _may_spill_others(module, result)]
     places = [symbols.index(result.kernel.symbol) for result in spilling]
     before = symbols[: max(places, default=-1) + 1]
-    if not any(_may_use_agprs(module, symbol, options, results[0]) for symbol in before[:-1]):
-        return ()
-    return before
+    return before if _may_use_agprs(module, before[:-1], options, results) else ()
 
 
 _INDEPENDENT = 22
@@ -387,18 +385,25 @@ def _may_spill_others(module: IrModule, result: Result) -> bool:
     return bool(result.kernel.numbers.vgpr_spills) and is_shared and version < _INDEPENDENT
 
 
-def _may_use_agprs(module: IrModule, symbol: str, options: tuple[str, ...], result: Result) -> bool:
-    """True if a kernel may have AGPRs: by its code, or as it may run one wave/SIMD, which has more
-    registers than VGPRs. `result` is of a kernel of its target."""
-    declared = ir.attributes(module.text, (WAVES, SIZES))[symbol]
-    sizes, waves = declared.get(SIZES, "").split(","), declared.get(WAVES, "").split(",")
-    largest = int(sizes[-1]) if sizes[-1].isdecimal() else None
-    fewest = fewest_waves(result, largest or 1024) or 1
-    stated = int(waves[0]) if waves[0].isdecimal() else 0
+def _may_use_agprs(
+    module: IrModule,
+    symbols: Collection[str],
+    options: tuple[str, ...],
+    results: Sequence[Result],
+) -> bool:
+    """True if one of the kernels may have AGPRs: by its code, or as it may run one wave/SIMD, which
+    has more registers than VGPRs. `results` are of kernels of the module."""
+    declared = ir.attributes(module.text, (WAVES, SIZES)) if symbols else {}
+    for symbol in symbols:
+        sizes, waves = (declared[symbol].get(name, "").split(",") for name in (SIZES, WAVES))
+        largest = int(sizes[-1][:9]) if sizes[-1][:9].isdecimal() else 1024
+        stated = int(waves[0][:9]) if waves[0][:9].isdecimal() else 0
+        if max(fewest_waves(results[0], largest) or 1, stated) < 2:
+            return True
     inlines_all = INLINE_ALL in options
-    return max(fewest, stated) < 2 or any(
+    return any(
         ir.may_use_agprs(text) or ir.may_stay_called(text, inlines_all=inlines_all)
-        for text in module.reached[symbol].values()
+        for text in ir.reached(module.texts, symbols).values()
     )
 
 
