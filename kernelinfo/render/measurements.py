@@ -81,7 +81,7 @@ def _launch(dispatch: Dispatch) -> str:
     size, count = dispatch.workgroup_size, dispatch.workgroups
     workgroups = "workgroups" if count is None else counted(count, "workgroup")
     text = f"{workgroups} of {size}"
-    return text if dispatch.launches == 1 else f"{text}, {dispatch.count} times"
+    return text if dispatch.launches == 1 else f"{text}, {dispatch.launches} times"
 
 
 def _cells(compared: Sequence[Resources]) -> list[tuple[str, ...]]:
