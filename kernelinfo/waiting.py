@@ -23,7 +23,8 @@ LONGEST = 0.2
 
 
 def wait_in_turns(wait: Callable[[float], _T], seconds: float = inf) -> _T:
-    """Call `wait` with a number of seconds until its answer is true, or until `seconds` are over.
+    """Call `wait` with a number of seconds until its answer is true, or until `seconds` have
+    passed.
 
     Returns the last answer.
     """
@@ -47,7 +48,8 @@ def result(future: Future[_T]) -> _T:
 
 
 def results(pool: Executor, work: Callable[[Any], _T], items: Iterable[Any]) -> Iterator[_T]:
-    """The result of each item, in order, as of `Executor.map`. Raises what the first one raises."""
+    """The result of each item, in order, as `Executor.map` returns them. Raises what the first one
+    raises."""
     futures = [pool.submit(work, item) for item in items]
     try:
         yield from map(result, futures)

@@ -121,7 +121,7 @@ class Options(NamedTuple):
         return tuple(pattern for pattern in self.members if in_member(pattern, member or ""))
 
     def asks_for_member(self, member: str | None) -> bool:
-        """True if a member of a container is chosen; None is a file outside of any."""
+        """True if a member of a container is chosen; None means a file outside any container."""
         return not self.members or bool(self.met_members(member))
 
     def asks_for_target(self, target: str) -> bool:
@@ -129,7 +129,8 @@ class Options(NamedTuple):
         return not self.targets or any(runs_on(target, chosen) for chosen in self.targets)
 
     def asks_for(self, name: str, symbol: str, target: str | None = None) -> bool:
-        """True if the options choose a kernel of this name, symbol and target id; None is any."""
+        """True if the options choose a kernel of this name, symbol and target id; None matches
+        any."""
         if target is not None and not self.asks_for_target(target):
             return False
         if self.chooses and not self.chooses(name, symbol):

@@ -152,8 +152,8 @@ def _root(outermost: array[int], loop: int) -> int:
 
 
 def _positions(parents: Sequence[int]) -> tuple[array[int], array[int]]:
-    """Position of each loop in the forest, and at last −1; by position, that of the last loop
-    inside it."""
+    """The position of each loop in the forest, followed by −1; and, by position, the position of
+    the last loop inside it."""
     sizes = array("i", [1]) * (len(parents) + 1)
     for loop, parent in enumerate(parents):
         sizes[parent] += sizes[loop]

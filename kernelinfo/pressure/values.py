@@ -212,8 +212,8 @@ class LiveRegisters:
         return sought, distance
 
     def _role(self, register: int, uses: Mapping[roles.Use, int], is_constant: bool) -> Role | None:
-        """The role of a register with such uses; None for an SGPR. `is_constant`: its loop only
-        reads it."""
+        """The role of a register with these uses; None for an SGPR. `is_constant` is true if the
+        loop only reads the register."""
         if not register & (VGPRS | AGPRS):
             return None
         _, index = self._writes.get(register, (0, None))

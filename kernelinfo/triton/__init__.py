@@ -58,7 +58,7 @@ def of(compiled: Any) -> Kernel:
 
 
 def _code_path(files: Mapping[str, str]) -> str | None:
-    """Path of the code object among the files of a compilation; None for another vendor."""
+    """Path of the code object among the files of a compilation; None for other vendors."""
     return next((str(path) for name, path in files.items() if name.endswith(".hsaco")), None)
 
 
@@ -70,7 +70,7 @@ def _opened(path: str, code: bytes, metadata: Mapping[str, Any], source: Any) ->
 
 
 def _sidecar(metadata: Mapping[str, Any], source: Any) -> dict[str, Any]:
-    """The metadata as its JSON would be, with the constexprs, which Triton 3 does not write."""
+    """The metadata in the form of its JSON, plus the constexprs, which Triton 3 does not write."""
     values = dict(metadata)
     target = values.get("target", {})
     values["target"] = target if isinstance(target, Mapping) else vars(target)
@@ -107,14 +107,14 @@ class Collected:
 
     @property
     def report(self) -> Report:
-        """The kernels until now, each compilation once, in the order in which they were asked for.
+        """The kernels so far, each compilation once, in the order in which they were requested.
 
         `problems` has the code objects that could not be read."""
         report = Report.of(chain.from_iterable(list(self._kernels.values())))
         return Report(report.results, (*self._unread, *report.problems))
 
     def add(self, compilation: dict[str, Any]) -> None:
-        """Keep the code object of one call of the listener; no other vendor's."""
+        """Keep the code object of one call of the listener; other vendors' are ignored."""
         path = _code_path(compilation["metadata_group"])
         if path is None or path in self._kernels:
             return
@@ -134,8 +134,8 @@ def collect() -> Iterator[Collected]:
     """The kernels that Triton compiles in the `with` block, cached ones too, as `Collected`.
 
     It sets `triton.knobs.compilation.listener`, calls the listener that was there before as Triton
-    would, and puts it back. A kernel that this process compiled before is not asked for again, so
-    Triton does not tell of it. Raises `KernelinfoError` without Triton 3.4 or newer.
+    would, and puts it back. Triton does not report a kernel that this process compiled before,
+    because it is not compiled again. Raises `KernelinfoError` without Triton 3.4 or newer.
     """
     knobs = _require_triton().knobs.compilation
     collected, earlier = Collected(), knobs.listener

@@ -71,10 +71,8 @@ class IrModule(NamedTuple):
         return drivers(self.text, is_optimised=self.is_optimised)
 
     def of_kernels(self, symbols: Collection[str]) -> IrModule:
-        """The module whose other kernels the compiler drops first; itself if there are none.
-
-        IR that is optimised already has no pass that drops them.
-        """
+        """A module whose other kernels the compiler drops first; the same module if there are none.
+        For optimised IR no pass would drop them."""
         if self.is_optimised or {kernel.symbol for kernel in ir.definitions(self.text)} <= {
             *symbols
         }:
@@ -99,7 +97,7 @@ class IrModule(NamedTuple):
         return {symbol: self._named(result) for symbol, result in results.items()}
 
     def _named(self, result: Result) -> Result:
-        """The result with the path of the IR. The assembly has no file."""
+        """The result, with the IR's path in place of the assembly's, which has no file."""
         code_object = result.kernel.code_object._replace(path=self.file.path)
         return result._replace(kernel=result.kernel._replace(code_object=code_object))
 
@@ -139,7 +137,8 @@ def open_module(
 
 
 def merge_options(request: Request, settings: Settings) -> tuple[Request, Settings]:
-    """The request and the settings, each with the level and the LLVM options of both."""
+    """The request and the settings, with the level and the LLVM options of both merged into
+    each."""
     level = (f"-O{request.level}",) if request.level else ()
     llvm = (word for option in request.options for word in ("-mllvm", option))
     flags = (*settings.flags, *level, *llvm)
@@ -156,7 +155,7 @@ def clang_of(file: Input) -> str | None:
 
 
 def names_kernels(request: Request, options: Options) -> bool:
-    """True if the user names kernels, and asks nothing of them as compiled."""
+    """True if the user names kernels and sets no condition on them as compiled."""
     return bool(request.kernel or options.kernels) and options.where is None
 
 
@@ -177,7 +176,7 @@ def compile_to_ir(
 
 
 class Baseline(NamedTuple):
-    """A module, the way to compile it, and its kernels as compiled."""
+    """A module, the way to compile it, and its unchanged kernels."""
 
     module: IrModule
     level: str  # `3` of -O3
@@ -209,7 +208,7 @@ class Baseline(NamedTuple):
         return change.attributes(has_required_size=self.required_size(symbol) is not None)
 
     def has(self, symbol: str, variant: Variant) -> bool:
-        """True if a variant is the same with this kernel alone changed, among the others."""
+        """True if a variant stays the same when only this kernel of several is changed."""
         if (result := variant.result) is None:
             return False
         options = (*self.options, *variant.asked.options)
@@ -226,15 +225,13 @@ class Baseline(NamedTuple):
         return prod(size) if size else None
 
     def differs(self, symbol: str, result: Result | None) -> bool:
-        """True if a kernel as compiled has not the numbers of `result`."""
+        """True if the unchanged kernel's numbers differ from those of `result`."""
         return not is_same(self.compiled[symbol].result, result)
 
 
 def baseline(module: IrModule, request: Request, reference: Mapping[str, Result]) -> Baseline:
-    """The first way to compile the module that gives the kernels of `reference`, else -O3.
-
-    `reference` are kernels of the build's own assembly by symbol, empty without one.
-    """
+    """The first way to compile the module that reproduces the kernels of `reference`, else -O3.
+    `reference` has the kernels of the build's own assembly by symbol; empty without one."""
     is_asked = request.level is not None and module.file.compiled is None
     origin: Origin = "option" if is_asked else "reproduced"
     levels = LEVELS if reference and not module.is_optimised else LEVELS[:1]
@@ -412,7 +409,7 @@ def _calls(result: Result) -> bool:
 
 
 def differences(reference: Mapping[str, Result], compiled: Mapping[str, Variant]) -> dict[str, str]:
-    """Symbol → difference of a kernel from that of `reference`, in words."""
+    """For each symbol, how the kernel differs from that of `reference`, in words."""
     different = {}
     for symbol, old in reference.items():
         if symbol in compiled and (new := compiled[symbol].result):
@@ -429,7 +426,7 @@ def _variants(
     level: str,
     options: tuple[str, ...],
 ) -> dict[str, Variant]:
-    """Symbol → kernel, for each symbol of `changes`."""
+    """The kernel of each symbol in `changes`."""
     error, results = say("variant-without-kernel"), dict[str, Result]()
     try:
         results = module.compile(changes, level, options)

@@ -161,9 +161,9 @@ def _cost(variant: Variant) -> Cost:
 def keep_worthwhile(variants: Sequence[Variant]) -> tuple[Variant, ...]:
     """The first of `variants`, as compiled, and those that may be worth having, in their order.
 
-    Left out are fewer waves/SIMD than as compiled that save nothing, and waves below others of the
-    same form that save no more than those. A variant has the waves that it got or that it asked
-    for, the fewer.
+    Variants with fewer waves/SIMD than as compiled are left out if they save nothing, or if another
+    of the same form with more waves saves as much. A variant's waves are those that it got or asked
+    for, whichever is fewer.
     """
     base, *changed = variants
     now = base.waves_per_simd
@@ -207,8 +207,8 @@ def tradeoff(kernel: SweptKernel) -> tuple[Variant, ...]:
 
 
 def notable(kernel: SweptKernel) -> tuple[Variant, ...]:
-    """Of the trade-off the last free variant, the first that costs, and the one that saves most,
-    with the most waves."""
+    """Of the trade-off: the last free variant, the first that costs, and the one that saves most
+    (of several, the one with the most waves)."""
     base = kernel.variants[0]
     costs = [(variant, extra_cost(variant, base)) for variant in tradeoff(kernel)]
     saving = [variant for variant, cost in costs if cost.saves]
@@ -245,10 +245,10 @@ def measures(result: Result) -> tuple[object, ...]:
 
 
 def choose_written(kernel: SweptKernel, *, takes_defaults: bool) -> Iterator[Variant]:
-    """Variants to write as lines: equal to the one that saves most, else to the first notable one,
-    else the only one that the user asked for.
+    """The variants to write as source lines: those equal to the one that saves most, else to the
+    first notable one, else to the only one that the user asked for.
 
-    Variants without effect are left out. All have the strategy of that variant.
+    All have that variant's strategy; variants without effect are left out.
     """
     base, *changed = kernel.variants
     steps = notable(kernel)

@@ -32,7 +32,7 @@ _BOUNDS = (64, 128, 256, 512)
 
 
 class Asked(NamedTuple):
-    """Attributes and options asked for in one variant; None leaves the input's own."""
+    """Attributes and options requested for one variant; None keeps the input's own."""
 
     waves: int | None = None  # Waves/SIMD: `amdgpu-waves-per-eu="N,N"`
     or_more: bool = False  # `waves` is only a minimum: `amdgpu-waves-per-eu="N"`
@@ -58,7 +58,7 @@ AS_COMPILED = Asked()
 
 
 class Request(NamedTuple):
-    """Attributes and options asked for in a whole sweep."""
+    """Attributes and options requested for a whole sweep."""
 
     waves: tuple[int, ...] = ()
     launch_bounds: tuple[int, ...] = ()
@@ -78,12 +78,11 @@ class Request(NamedTuple):
     def variants(
         self, target: Target, compiled: Result | None, *, states_waves: bool, or_more: bool
     ) -> tuple[Asked, ...]:
-        """As compiled first, then waves and launch bounds, each with each strategy.
+        """First the unchanged kernel, then waves and launch bounds, each with each strategy.
 
-        `compiled` is the kernel as compiled, None if that failed; `states_waves` tells if its
-        source asks for waves.
-        Waves are asked for exactly and, with `or_more`, also as a minimum. Waves that LDS or
-        barriers forbid are left out.
+        `compiled` is the unchanged kernel, None if that failed; `states_waves` says whether its
+        source asks for waves. Waves are requested exactly and, with `or_more`, also as a minimum.
+        Waves that LDS or barriers forbid are left out.
         """
         waves = default_waves(target, compiled) if self.takes_defaults else self.waves
         ruled_out = forbidden(waves, compiled)
@@ -162,7 +161,8 @@ def fewest_waves(compiled: Result, launch_bounds: int | None = None) -> int | No
 
 
 def forbidden(waves: tuple[int, ...], compiled: Result | None) -> tuple[int, ...]:
-    """Those of `waves` per SIMD that LDS or barriers rule out, however few registers there are."""
+    """The numbers in `waves` (per SIMD) that LDS or barriers rule out, however few registers are
+    used."""
     limit = fixed_limit(compiled)
     if limit is None or limit.waves_per_simd is None:
         return ()
@@ -205,8 +205,8 @@ def _launched(compiled: Result | None) -> Iterator[int]:
 
 
 def _smaller_bounds(compiled: Result | None) -> Iterator[int]:
-    """Launch bounds below the declared one that may end spills, none below a stated launch; all
-    for a kernel that is not compiled as it is."""
+    """Launch bounds below the declared one that may end spills, but none below a stated launch; all
+    of them for a kernel that does not compile unchanged."""
     if compiled is None:
         yield from _BOUNDS
     elif _spills(compiled) and compiled.kernel.numbers.required_workgroup is None:
@@ -215,7 +215,7 @@ def _smaller_bounds(compiled: Result | None) -> Iterator[int]:
 
 
 def _bounded(size: int, compiled: Result | None) -> Asked:
-    """A launch bound. `compiled` is a kernel whose waves are to be released, too, as
-    `__launch_bounds__(size)` does; None leaves them as they are."""
+    """A launch bound. `compiled` is a kernel whose requested waves are dropped, too, as
+    `__launch_bounds__(size)` does; None keeps them."""
     waves = fewest_waves(compiled, size) if compiled else None
     return Asked(waves, waves is not None, size)

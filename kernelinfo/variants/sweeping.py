@@ -117,7 +117,7 @@ def sweep(
 
 
 def _ir_of(path: str, settings: Settings) -> Input:
-    """The IR file at `path`. Raises `OptionError` for settings that are for sources."""
+    """The IR file at `path`. Raises `OptionError` for settings that only sources take."""
     if settings.flags or settings.compile_commands:
         raise OptionError(say("sweep-no-source", path=path))
     return read_input(path)
@@ -238,7 +238,8 @@ def _ended(futures: Sequence[Future[_T]], progress: Callable[[int, int], None]) 
 def _where(
     where: Where, symbols: Iterable[str], compiled: Mapping[str, Variant], path: str
 ) -> tuple[str, ...]:
-    """The kernels for which a condition holds as compiled. Raises `ReadError` for none."""
+    """The kernels for which a condition holds when they are compiled unchanged. Raises `ReadError`
+    if there are none."""
     results = ((symbol, compiled[symbol].result) for symbol in symbols)
     chosen = tuple(symbol for symbol, result in results if result and where.holds(result))
     if not chosen:
@@ -247,8 +248,8 @@ def _where(
 
 
 def _most_useful(variant: Variant) -> tuple[int, bool]:
-    """Orders variants with one row: the largest bound refuses the fewest hosts, and a minimum of
-    waves has two lines."""
+    """Sort key for variants that share a row: the largest bound refuses the fewest hosts, and a
+    minimum of waves takes two lines."""
     return variant.asked.launch_bounds or 0, variant.asked.or_more
 
 
@@ -271,7 +272,7 @@ def _lines(
 
 
 def _chosen(module: IrModule, request: Request) -> tuple[str, ...]:
-    """The symbols of the kernels that the request names. Raises `ReadError` for none."""
+    """The symbols of the kernels that the request names. Raises `ReadError` if there are none."""
     symbols = [kernel.symbol for kernel in ir.definitions(module.text)]
     names = {symbol: demangle(symbol) for symbol in symbols}
     kernel, patterns = request.kernel, request.patterns
@@ -287,7 +288,7 @@ def _chosen(module: IrModule, request: Request) -> tuple[str, ...]:
 
 
 def _missing(request: Request, names: Mapping[str, str]) -> Message:
-    """Message that none of the names is chosen, with those nearest to a word that has none."""
+    """The message that no kernel is chosen, with the names nearest to a word that matches none."""
     kernel, patterns = request.kernel, request.patterns
     options = [f"-k {pattern}" for pattern in patterns]
     options += [f"--exclude {pattern}" for pattern in request.exclude]

@@ -123,7 +123,8 @@ class WatchedOutputs:
         return self._history.look(readings, problems, command, seconds)
 
     def look_after(self, command: str, seconds: float, failure: str) -> WatchLook:
-        """The look after the user's command ended, which reads all files that it changed."""
+        """The look after the user's command has ended; it reads all files that the command
+        changed."""
         stamps = snapshot(self._trees)
         self._failed_with = stamps if failure else None
         if failure:
@@ -131,10 +132,8 @@ class WatchedOutputs:
         return self._look(self._read_rested(stamps), command, seconds)
 
     def _read_changed(self, stamps: Snapshot, now: float) -> FileReadings | None:
-        """The readings of all files, if one of them changed and has kernels or had some; else None.
-
-        `now` is in seconds of a clock that never goes back. The first call always returns readings.
-        """
+        """The readings of all files, if one that has or had kernels changed; else None. `now` is in
+        seconds of a monotonic clock. The first call always returns readings."""
         before = self._readings
         if before is None:
             return self._read_rested(stamps)
@@ -162,7 +161,7 @@ class WatchedOutputs:
         return self._readings if is_told else None
 
     def _read_rested(self, stamps: Snapshot) -> FileReadings:
-        """The readings of all files, whose writers have ended."""
+        """The readings of all files, once their writers have ended."""
         before = self._readings or {}
         due = [path for path in stamps if path not in before or before[path].stamp != stamps[path]]
         kept = {path: reading for path, reading in before.items() if path in stamps}
@@ -171,14 +170,15 @@ class WatchedOutputs:
         return self._readings
 
     def _is_due(self, path: str, stamp: Stamp, before: FileReading | None, now: float) -> bool:
-        """True if the file has to be read. A file without kernels must rest first: a log."""
+        """True if the file has to be read. A file without kernels, such as a log, must have stopped
+        changing first."""
         if before is None or before.stamp == stamp:
             return before is None
         may_have = before.results or before.problems or is_named_as_code(path)
         return bool(may_have) or self._rests(path, stamp, now)
 
     def _rests(self, path: str, stamp: Stamp | None, now: float) -> bool:
-        """True if the file has had this stamp for half a second."""
+        """True if the file's stamp has not changed for half a second."""
         before, since = self._unrested.get(path, (None, now))
         if path not in self._unrested or before != stamp:
             self._unrested[path] = stamp, now
@@ -215,7 +215,7 @@ class WatchedOutputs:
 
 
 def _source(path: str) -> tuple[str, str]:
-    """The folder, and the name of the source that a file was compiled from."""
+    """A file's folder, and the name of the source that it was compiled from."""
     return os.path.dirname(path), source_name(path.removesuffix(_SIDECAR).removesuffix(LOG))
 
 
@@ -224,7 +224,7 @@ Watch = WatchedSources | WatchedOutputs
 
 
 def events(watch: Watch) -> Generator[Event | None, None, None]:
-    """Each event, and None after each look at the files that found nothing new. Never ends."""
+    """Each event, and None after each look that found nothing new. Never ends."""
     interval = INTERVAL
     try:
         while True:

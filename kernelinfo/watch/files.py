@@ -21,7 +21,7 @@ from kernelinfo.reading.paths import ANY_FOLDERS, fits, read_document, with_pare
 
 
 class Stamp(NamedTuple):
-    """Attributes of a file that a change of its content changes; no content is read."""
+    """Attributes of a file that change when its content does; no content is read."""
 
     size: int  # bytes
     modified: int  # nanoseconds
@@ -112,11 +112,12 @@ def snapshot(trees: Iterable[FileTree]) -> Snapshot:
 
 
 class FileTree:
-    """What a path names, looked at again and again: a file, the files of a glob, or a folder
-    without what `.gitignore` names.
+    """What a path names, looked at repeatedly: a file, the files of a glob, or a folder without
+    what `.gitignore` names.
 
-    A folder is listed again only when its time changes, which a new, renamed or deleted file does.
-    Listing 3,000 files takes twice as long as asking each for its stamp.
+    A folder is listed again only when its modification time changes, as it does when a file is
+    created, renamed or deleted. Listing 3,000 files takes twice as long as asking each for its
+    stamp.
     """
 
     def __init__(
@@ -236,10 +237,8 @@ class IgnorePattern(NamedTuple):
 
 
 def _is_ignored(path: str, patterns: dict[str, list[IgnorePattern]], *, is_folder: bool) -> bool:
-    """True if the last pattern that matches an absolute path ignores it.
-
-    `patterns` has those of a folder above; those of the folders below it are added.
-    """
+    """True if the last pattern that matches an absolute path ignores it. `patterns` has those of a
+    folder above; patterns of the folders in between are added."""
     folder = os.path.dirname(path)
     for inner in reversed([*takewhile(lambda inner: inner not in patterns, with_parents(folder))]):
         patterns[inner] = [*patterns[os.path.dirname(inner)], *_patterns(inner)]
@@ -306,8 +305,8 @@ class Sources:
     def have_changed(self, *, only_saved: bool) -> bool:
         """True if a file changed since the build began, and before the first build.
 
-        `only_saved` counts files that were there before and have another content now. Others may
-        be the build's own: a header that it generates anew.
+        With `only_saved`, only files that existed before and whose content differs now count:
+        others, such as a regenerated header, may be the build's own.
         """
         if self._seen is None:
             return True
@@ -320,7 +319,7 @@ class Sources:
         return any(now[path] != self._seen[path] for path in changed)
 
     def rest(self) -> None:
-        """Wait until no file changes: a save takes several steps. All count as built then."""
+        """Wait until no file changes: a save takes several steps. All files then count as built."""
         self._seen = rested(self._tree.snapshot)
 
     def absorb(self) -> None:
@@ -329,7 +328,7 @@ class Sources:
         self._seen = {path: seen.get(path, stamp) for path, stamp in now.items()}
 
     def _is_other(self, path: str) -> bool:
-        """True if the content differs from when the file last changed, or cannot be compared."""
+        """True if the content differs from that at the last change, or cannot be compared."""
         try:
             content = blake2b(read_document(path, _MOST_BYTES)).digest()
         except (OSError, ReadError):

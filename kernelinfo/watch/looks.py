@@ -23,7 +23,7 @@ from kernelinfo.watch.files import Stamp, is_under, stamp_of
 
 
 class FileReading(NamedTuple):
-    """The kernels of one file as they were read once."""
+    """The kernels of one file, as of one reading."""
 
     stamp: Stamp | None
     """None for a source: the compiler says what it was."""
@@ -71,17 +71,17 @@ class WatchedKernel(NamedTuple):
 
     @property
     def moves(self) -> tuple[Move, ...]:
-        """Numbers that moved since the look before."""
+        """Numbers that moved since the previous look."""
         return self.since_previous.moves if self.since_previous else ()
 
     @property
     def status(self) -> Effect | Literal["new"]:
-        """The effect of all moves since the look before."""
+        """The effect of all moves since the previous look."""
         return "new" if self.is_new else effect(self.moves)
 
     @property
     def has_changed(self) -> bool:
-        """True for a new kernel, or if a number or a finding changed since the look before."""
+        """True for a new kernel, or if a number or finding changed since the previous look."""
         return self.status != "same" or bool(self.new_findings or self.ended_findings)
 
 
@@ -108,7 +108,7 @@ class WatchLook(NamedTuple):
 
     @property
     def changed(self) -> tuple[WatchedKernel, ...]:
-        """Kernels that changed since the look before."""
+        """Kernels that changed since the previous look."""
         return tuple(kernel for kernel in self.kernels if kernel.has_changed)
 
 
@@ -183,7 +183,8 @@ class LookHistory:
         """The readings of the look before."""
 
     def failed(self, failure: str, command: str, seconds: float | None = None) -> WatchLook:
-        """The look after a command that failed. The next look is compared with the one before."""
+        """The look after a command that failed. The next look is compared with the one before the
+        failure."""
         self._looks += 1
         return WatchLook(self._looks, _now(), (), build=command, seconds=seconds, failure=failure)
 
@@ -194,8 +195,8 @@ class LookHistory:
         command: str = "",
         seconds: float | None = None,
     ) -> WatchLook:
-        """The look at these readings. `of_paths` are problems of paths without any file, or without
-        a chosen kernel."""
+        """A look at these readings. `of_paths` are problems of paths without any file or chosen
+        kernel."""
         self._looks += 1
         is_first = not self._last
         shown = self._shown
@@ -300,7 +301,7 @@ def _changed_first(kernel: WatchedKernel) -> tuple[int, bool]:
 def nothing_chosen(
     readings: Mapping[str, FileReading], paths: Sequence[str], options: Options
 ) -> list[Problem]:
-    """One problem per path with kernels, if none of any path is chosen."""
+    """One problem per path with kernels, if no kernel of any path is chosen."""
     if any(chosen(reading.events) for reading in readings.values()):
         return []
     by_path: dict[str, Events] = {}

@@ -68,7 +68,7 @@ class RunningCommand:
                 self._output = (self._output + piece)[-_KEPT:]
 
     def wait(self, seconds: float) -> bool:
-        """True if the command ended within this time."""
+        """True if the command ended within the given time."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
         return self._process.poll() is not None
@@ -86,10 +86,10 @@ class RunningCommand:
         return f"{output}\n{ended}" if output else ended
 
     def end(self) -> None:
-        """End the command and its group: first by a request, after a second for good.
+        """End the command and its process group: first with a request, after a second by force.
 
-        If the command ended by itself, only its pipe is closed: a build server that it left
-        behind goes on.
+        If the command ended by itself, only its pipe is closed, so that a build server that it
+        started keeps running.
         """
         if self._process.poll() is None:
             self._signal(signal.SIGTERM)
@@ -104,8 +104,8 @@ class RunningCommand:
             self._process.stdout.close()
 
     def _has_group(self) -> bool:
-        """True while a process of the group runs. Its first, a shell, may end before ninja has
-        ended its own children."""
+        """True while a process of the group runs. The first one, a shell, may end before ninja has
+        ended its children."""
         if self._process.poll() is None or not hasattr(os, "killpg"):  # Windows has no groups
             return self._process.returncode is None
         try:
@@ -192,7 +192,8 @@ class WatchedSources:
         return {path: stamp_of(path) for path in paths}
 
     def _has_changed(self, source: str, now: dict[str, Stamp | None]) -> bool:
-        """True if the source or a header has another stamp, or is gone for a second."""
+        """True if the stamp of the source or a header has changed, or if either has been missing
+        for a second."""
         files = self._dependencies[source]
         long_ago = time.monotonic() - _GONE
         return any(
@@ -203,7 +204,7 @@ class WatchedSources:
         )
 
     def _start(self, changed: Sequence[str]) -> str:
-        """Start the compiler once the sources rest: a save may take several steps."""
+        """Start the compiler once the sources stop changing: a save may take several steps."""
         self.end()
         self._due = tuple(path for path in self._paths if path in {*self._due, *changed})
         absent = {path for path, stamp in self._seen.items() if stamp is None}
@@ -220,7 +221,7 @@ class WatchedSources:
         return f"{' '.join(self._due)}" + (f" for {targets}" if targets else "")
 
     def _look(self, compiled: Sequence[Compiled], seconds: float) -> WatchLook:
-        """The look after the compiler ended; if one source failed, with all messages."""
+        """The look after the compiler has ended; if a source failed, with all messages."""
         for path in self._due:
             assemblies = [source for source in compiled if source.path == path]
             # After a failure the list may lack headers.
@@ -262,7 +263,7 @@ def _compile(
 
 
 def _failure(compiled: Sequence[Compiled]) -> str:
-    """The compiler's messages and what failed; empty if all worked."""
+    """The compiler's messages and what failed; empty if everything compiled."""
     failed = [source for source in compiled if source.error is not None]
     texts = [text for source in failed for text in (source.messages.rstrip(), source.error) if text]
     return "\n".join(dict.fromkeys(texts))

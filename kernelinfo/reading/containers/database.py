@@ -171,7 +171,7 @@ def _read_row(
 
 
 def _read_pickle(blob: Blob, name: str, number: int, data: object) -> Iterator[Blob | Problem]:
-    """The code object in a row of tinygrad; nothing for code of other backends."""
+    """The code object in a row of tinygrad's database; nothing for code of other backends."""
     match = re.search(_PICKLED, data, re.DOTALL) if isinstance(data, bytes) else None
     if not match or not isinstance(data, bytes):
         return
