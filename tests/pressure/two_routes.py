@@ -90,6 +90,7 @@ def read(path: Path) -> dict[str, Read]:
         code, peak = kernel["code"], kernel["peak"]
         counts = {key: code[key] for key in code if isinstance(code[key], int)}
         counts["instructions"] -= counts.pop("other")
+        counts.pop("code_bytes", None)  # a lower bound in a text
         pressure = [peak[name] for name in ("vector", "vgprs", "agprs", "sgprs")]
         numbers = Numbers(kernel["used"], pressure, counts)
         found[kernel["symbol"]] = Read(numbers, kernel["reasons"], kernel["instructions"])
