@@ -10,11 +10,11 @@ with each of the words, as in a shell.
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shlex
 import shutil
-import sys
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -142,5 +142,8 @@ def _answer(folder: Path, place: Path, line: str, width: int) -> None:
 
 
 if __name__ == "__main__":
-    shutil.rmtree(sys.argv[1], ignore_errors=True)
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="where the answers are written")
+    answers = parser.parse_args().folder
+    shutil.rmtree(answers, ignore_errors=True)
+    main(answers)
