@@ -19,7 +19,6 @@ BEDROCK = {"opening"}
 """It imports nothing of the package, and every other module may import it."""
 FOUNDATION = {
     "atomic_write",
-    "csv_guard",
     "errors",
     "manual",
     "waiting",

@@ -28,7 +28,6 @@ from kernelinfo.compare.summary import (
     place_under,
     summary_of,
 )
-from kernelinfo.csv_guard import unguarded
 from kernelinfo.errors import Message, ReadError, bug
 from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.code_object import (
@@ -37,6 +36,7 @@ from kernelinfo.kernel.code_object import (
     library_of,
     matrix_loop_copies,
 )
+from kernelinfo.kernel.column import unguarded
 from kernelinfo.kernel.record import (
     BETWEEN_COMPILERS,
     BY_NAME,

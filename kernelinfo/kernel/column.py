@@ -1,5 +1,7 @@
-"""A column of the record of a kernel, and the columns that count instructions."""
+"""A column of the record of a kernel, the columns that count instructions, and the guard of CSV
+cells that a spreadsheet or a CI service would run."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
@@ -177,3 +179,19 @@ INSTRUCTIONS = (
     ),
 )  # fmt: skip
 """Columns behind all others, only if asked for; None if not counted."""
+
+
+_FORMULA = re.compile(r"'*\s*(?:[=+\-@＝＋－＠]|::)")
+"""Start of a cell that a spreadsheet takes for a formula, or a CI service for a command.
+
+The pattern skips the cell's own apostrophes, so that every cell reads back unchanged."""
+
+
+def guarded(cell: str) -> str:
+    """The cell, with an apostrophe before it if a spreadsheet would run it as a formula."""
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def unguarded(cell: str) -> str:
+    """The cell as it was before `guarded`."""
+    return cell[1:] if cell[:1] == "'" and _FORMULA.match(cell, 1) else cell

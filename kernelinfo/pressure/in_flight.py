@@ -14,7 +14,9 @@ from heapq import heappop, heappush
 from typing import get_args
 
 from kernelinfo.hardware.counters import WaitCounter
-from kernelinfo.pressure.counters import (
+from kernelinfo.pressure.function import LiveFunction
+from kernelinfo.pressure.loops import Loop
+from kernelinfo.pressure.memory import (
     ANY_ORDER,
     Memory,
     Queue,
@@ -25,8 +27,6 @@ from kernelinfo.pressure.counters import (
     queues_of,
     waits_of,
 )
-from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import InFlight, LoopPressure, Story, Wait
 from kernelinfo.pressure.rules import CALLS, DIRECT_CALLS
 

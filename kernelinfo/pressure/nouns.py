@@ -6,8 +6,8 @@ from kernelinfo.kernel import in_html
 from kernelinfo.kernel.code_object import InstructionCounts
 from kernelinfo.kernel.needs import RegisterNeeds
 from kernelinfo.model.calculator import Rung
-from kernelinfo.pressure.counters import Memory
 from kernelinfo.pressure.function import CodeLocation
+from kernelinfo.pressure.memory import Memory
 from kernelinfo.pressure.registers import Counts, RegisterClass
 from kernelinfo.reading.facts import SourceLine
 

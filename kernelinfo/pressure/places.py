@@ -13,9 +13,9 @@ from kernelinfo.kernel.needs import NeedsShare, RegisterNeeds
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.pressure.flow import MOST_VISITS, may_be_written, needed_from
 from kernelinfo.pressure.function import LiveFunction
+from kernelinfo.pressure.memory import SlotAccess, lanes_of, slots_of
 from kernelinfo.pressure.nouns import Role
 from kernelinfo.pressure.registers import AGPRS, VGPRS, Counts, count, each, union, whole
-from kernelinfo.pressure.slots import SlotAccess, lanes_of, slots_of
 from kernelinfo.pressure.values import LiveRegisters, live_at
 
 TO_AGPRS = "VGPRs are spilled to AGPRs, which have a file of their own"

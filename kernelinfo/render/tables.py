@@ -9,8 +9,8 @@ from html import escape
 from typing import Any, NamedTuple
 
 from kernelinfo import __version__
-from kernelinfo.csv_guard import guarded
 from kernelinfo.kernel import Result, counted
+from kernelinfo.kernel.column import guarded
 from kernelinfo.kernel.record import record
 from kernelinfo.render import Renderer, View, paint
 

@@ -15,11 +15,11 @@ from kernelinfo.analysis.inputs import opened
 from kernelinfo.analysis.options import Options
 from kernelinfo.hardware.counters import OperationKind, WaitCounter
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.pressure.counters import ANY_ORDER, Queue
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.in_flight import Flight, WaitFlow
 from kernelinfo.pressure.instructions import effect
 from kernelinfo.pressure.kernel_code import code_in, functions_of, wait_flow
+from kernelinfo.pressure.memory import ANY_ORDER, Queue
 from kernelinfo.reading.blob import Blob
 
 Pair = tuple[int, int]

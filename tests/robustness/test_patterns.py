@@ -17,7 +17,7 @@ VARIABLES = {
     "fleet/listing.py: fits": "a user's glob, by `glob.translate`",
     "config/__init__.py: kind.pattern": "`BOUND` and `ALLOWANCE`, which are found by name",
     "kernel/code_object.py: package": "names of files, of 255 characters at most",
-    "pressure/counters.py: row": "a table, `TABLES` below",
+    "pressure/memory.py: row": "a table, `TABLES` below",
     "pressure/rules.py: row": "a table, `TABLES` below",
     "pressure/rules.py: row.mnemonics": "a table, `TABLES` below",
     "reading/containers/kpack.py: f'(?:^|/){re.escape(host.name)}(?:#\\\\d+)?/[^/]*'": "one repeat",
@@ -41,11 +41,11 @@ _RULES = import_module("kernelinfo.pressure.rules")
 _WRITTEN = [re.compile(mnemonics, re.DOTALL) for _, mnemonics, _ in _RULES.WRITTEN]
 _CLASSES = [re.compile(row.mnemonics) for row in _RULES.ROWS]
 _PENDING = [
-    re.compile(row, re.DOTALL) for row, _ in import_module("kernelinfo.pressure.counters")._PENDING
+    re.compile(row, re.DOTALL) for row, _ in import_module("kernelinfo.pressure.memory")._PENDING
 ]
 TABLES = [
     *(Use("pressure/rules.py", pattern, "fullmatch") for pattern in (*_WRITTEN, *_CLASSES)),
-    *(Use("pressure/counters.py", pattern, "fullmatch") for pattern in _PENDING),
+    *(Use("pressure/memory.py", pattern, "fullmatch") for pattern in _PENDING),
 ]
 """Patterns of mnemonics, compiled when one is met."""
 
