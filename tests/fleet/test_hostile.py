@@ -186,4 +186,4 @@ def test_millions_of_equal_rows_are_one_line(tmp_path: Path) -> None:
     other.replace(file)
     out, err, code = kernelinfo("trend", tmp_path)
     assert (out, code, err.count("\n")) == ("", 2, 1)
-    assert "states 7800000 rows" in err
+    assert "claims 7800000 rows" in err

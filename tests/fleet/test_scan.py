@@ -281,7 +281,7 @@ def test_a_dry_run_says_what_is_to_do(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("--to", "https://h/x", "--build", "b"), "cannot be written"),
-        (("--to", "t", "--build", "a/b"), "use letters, digits"),
+        (("--to", "t", "--build", "a/b"), "use only letters, digits"),
         (("--to", "t", "--build", "b", "--scheduler", "x", "--workers", "2"), "leave it out"),
         (("--to", "what://x", "--build", "b"), "what://x"),
     ],
