@@ -15,19 +15,8 @@ from kernelinfo.analysis import Analysis, analyse
 from kernelinfo.analysis.inputs import Events, RunEvent, add, nothing_found
 from kernelinfo.analysis.kernels import Judge
 from kernelinfo.analysis.options import Options
-from kernelinfo.compare import Comparison, compare, saved
+from kernelinfo.compare import Comparison, compare, saved, summary
 from kernelinfo.compare.messages import say
-from kernelinfo.compare.summary import (
-    LOOPS,
-    Build,
-    KernelSummary,
-    Statements,
-    build,
-    common_root,
-    path_under,
-    place_under,
-    summary_of,
-)
 from kernelinfo.errors import Message, ReadError, bug
 from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.code_object import (
@@ -196,7 +185,7 @@ def _record(code_object: _Object, kernel: _Object) -> Record:
         record["Min_Wait_Distance"] = min(waits, default=None)
         needs = kernel.get("needs")
         record["Needs"] = needs["vector"] if needs and needs["exact"] else None
-        record[LOOPS] = loops
+        record[summary.LOOPS] = loops
     return record
 
 
@@ -287,8 +276,8 @@ def diff(
     builds = []
     for source in (old, new):
         if isinstance(source, Report):
-            root = common_root({code_object.path for code_object in source.code_objects})
-            source_build = build(source.results, partial(place_under, root))
+            root = summary.common_root({code_object.path for code_object in source.code_objects})
+            source_build = summary.build(source.results, partial(summary.place_under, root))
             problems = [*source.problems]
         else:
             source_build, problems = read_build(os.fspath(source), options or Options())
@@ -302,10 +291,10 @@ def read_build(
     path: str,
     options: Options,
     shown: Callable[[Iterable[Item]], Iterable[Item]] = iter,
-    shared: dict[KernelSummary, KernelSummary] | None = None,
-    statements: Statements | None = None,
+    shared: dict[summary.KernelSummary, summary.KernelSummary] | None = None,
+    statements: summary.Statements | None = None,
     judge: Judge | None = None,
-) -> tuple[Build, list[Problem]]:
+) -> tuple[summary.Build, list[Problem]]:
     """The build at a path, and its problems. A path without kernels is a problem.
 
     `shown` passes the items through, and may show how many are read; for `shared` and `statements`
@@ -324,11 +313,11 @@ def read_build(
         items = Analysis(options).analyse_path(blob.path, blobs)
     else:
         items = analyse([path], options, judge=judge)
-    results, name_of = _results(shown(items), problems), partial(place_under, root_of(path))
-    return build(results, name_of, shared, statements), problems
+    results, name_of = _results(shown(items), problems), partial(summary.place_under, root_of(path))
+    return summary.build(results, name_of, shared, statements), problems
 
 
-def chosen(whole: Build, options: Options) -> Build:
+def chosen(whole: summary.Build, options: Options) -> summary.Build:
     """The build with only the kernels that the options choose by name, target and member."""
     kernels = tuple(
         kernel
@@ -365,7 +354,7 @@ def _is_csv(blob: Blob) -> bool:
     return bytes(blob.data.read(0, len(HEADING))) == HEADING
 
 
-def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
+def read_saved(blob: Blob, options: Options, tell: Tell) -> summary.Build:
     """The build of a saved report, with the kernels that `options` choose.
 
     The problems are the report's own, and those of a report without kernels or for a launch that
@@ -386,10 +375,10 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
         raise ReadError(in_file(blob.path, error.message)) from None
     except Exception as error:
         raise ReadError(in_file(blob.path, bug(error))) from error
-    root = common_root({record["Path"] for record, _ in records})
+    root = summary.common_root({record["Path"] for record, _ in records})
     made_otherwise = None
     for record, trap_sgprs in records:
-        kernel = summary_of(record)
+        kernel = summary.summary_of(record)
         if not may_be_cut:  # a document holds whole names, rows those that --names says
             kernel = kernel._replace(name=record["Kernel_Name"])
         is_chosen = options.where is None or options.where.holds(record)
@@ -402,7 +391,7 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
         if not options.asks_for_member(record["Member"]):
             add(events, RunEvent("other-member"))
             continue
-        code_object = path_under(root, record["Path"], record["Member"])
+        code_object = summary.path_under(root, record["Path"], record["Member"])
         kernels.append(kernel._replace(code_object=code_object))
         made_otherwise = made_otherwise or _contradiction(record, trap_sgprs, options)
         stamps.update((record["Compiler"] or "").split(BETWEEN_COMPILERS))
@@ -412,7 +401,7 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     if problem := nothing_found(blob.path, events, options):
         tell(problem)
     notes = (in_file(blob.path, say("saved-may-be-cut")),) if may_be_cut else ()
-    return Build(tuple(kernels), tuple(sorted(stamps - {""})), notes)
+    return summary.Build(tuple(kernels), tuple(sorted(stamps - {""})), notes)
 
 
 def _records(blob: Blob, tell: Tell) -> tuple[SavedRecords, bool]:

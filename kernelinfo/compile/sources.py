@@ -13,22 +13,7 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
-from kernelinfo.compile import Settings
-from kernelinfo.compile.commands import (
-    ASSEMBLY,
-    BITCODE,
-    CommandEntry,
-    candidates,
-    driver_of,
-    empty_source,
-    find_driver,
-    find_wrapped_command,
-    is_clang,
-    is_plain,
-    make_device_command,
-    read_entries,
-    stands_in_ir,
-)
+from kernelinfo.compile import Settings, commands
 from kernelinfo.compile.compilers import compile_ir
 from kernelinfo.compile.ir import Compiled, Input
 from kernelinfo.compile.messages import say
@@ -116,18 +101,18 @@ def _jobs(paths: Iterable[str], settings: Settings) -> Iterator[Job]:
             raise OptionError(say("source-without-target", path=path))
         language = (entry.language if entry else None) or language
         given = settings.compiler
-        compiler = given or "" if language == "ir" else find_driver(language, given)
+        compiler = given or "" if language == "ir" else commands.find_driver(language, given)
         values = entry.flags if entry else ()
         for target in targets:
             yield Job(path, language, target, compiler, settings.flags, values)
 
 
-def _entries(paths: Iterable[str], settings: Settings) -> dict[str, CommandEntry]:
+def _entries(paths: Iterable[str], settings: Settings) -> dict[str, commands.CommandEntry]:
     """Source → its compile command, if there are any; none for IR."""
     if settings.compile_commands is None:
         return {}
     sources = (path for path in paths if _language(path) != "ir")
-    return read_entries(sources, settings.compile_commands)
+    return commands.read_entries(sources, settings.compile_commands)
 
 
 def _language(path: str) -> SourceLanguage:
@@ -135,19 +120,19 @@ def _language(path: str) -> SourceLanguage:
 
 
 def _compiled(processes: Processes, job: Job) -> Compiled:
-    compiled, assembly = _output(processes, job, ASSEMBLY)
+    compiled, assembly = _output(processes, job, commands.ASSEMBLY)
     return compiled._replace(assembly=assembly)
 
 
 def _compiled_twice(is_of_one: bool, processes: Processes, job: Job) -> _CompiledTwice:
     if is_of_one and _stands_in_ir(job):
-        made, bitcode = _output(processes, job, BITCODE)
+        made, bitcode = _output(processes, job, commands.BITCODE)
         if made.error or made.driver:
             return made, None if made.error else Input(job.path, bitcode, made, made.command)
-    compiled, assembly = _output(processes, job, ASSEMBLY)
+    compiled, assembly = _output(processes, job, commands.ASSEMBLY)
     if compiled.error:
         return compiled, None
-    second, bitcode = _output(processes, job, BITCODE)
+    second, bitcode = _output(processes, job, commands.BITCODE)
     if second.error:
         return compiled._replace(messages=second.messages, error=second.error), None
     compiled = compiled._replace(assembly=assembly)
@@ -156,8 +141,11 @@ def _compiled_twice(is_of_one: bool, processes: Processes, job: Job) -> _Compile
 
 def _stands_in_ir(job: Job) -> bool:
     """True if code generation of the source's IR needs no other flag of its compiler."""
-    appended = "" if is_clang(job.compiler) else os.environ.get("HIPCC_COMPILE_FLAGS_APPEND")
-    return job.language != "ir" and not appended and stands_in_ir((*job.values, *job.flags))
+    if job.language == "ir":
+        return False
+    if not commands.is_clang(job.compiler) and os.environ.get("HIPCC_COMPILE_FLAGS_APPEND"):
+        return False
+    return commands.stands_in_ir((*job.values, *job.flags))
 
 
 def _output(processes: Processes, job: Job, form: Sequence[str]) -> tuple[Compiled, bytes]:
@@ -197,9 +185,9 @@ def _of_source(
     missing = find_concerned_files(messages, flags, folder) if end.returncode else ()
     files = tuple(dict.fromkeys((path, *_dependencies(listed, folder), *missing)))
     made = Compiled(job.path, job.target, (*command, path), messages, dependencies=files)
-    made = made._replace(driver=driver_of(command[0], end))
+    made = made._replace(driver=commands.driver_of(command[0], end))
     output = b"" if end.returncode else _read(written)
-    if output and (form != ASSEMBLY or _KERNEL in output):
+    if output and (form != commands.ASSEMBLY or _KERNEL in output):
         return made, output
     error = say("source-without-kernels") if output else _reason(job, messages, processes, folder)
     return made._replace(error=in_file(job.path, error)), b""
@@ -224,12 +212,12 @@ def _command(job: Job, form: Sequence[str], processes: Processes, folder: str) -
     """The command without input and output. Only words that the user typed go through a wrapper. A
     source's name does not: a glob may match a file that somebody else named."""
     build = (job.compiler, job.language, job.target)
-    if is_clang(job.compiler):
-        return make_device_command(*build, (*job.values, *job.flags), form)
-    command = make_device_command(*build, job.flags, form)
-    if not job.values and is_plain(os.path.abspath(job.path)):
+    if commands.is_clang(job.compiler):
+        return commands.make_device_command(*build, (*job.values, *job.flags), form)
+    command = commands.make_device_command(*build, job.flags, form)
+    if not job.values and commands.is_plain(os.path.abspath(job.path)):
         return command
-    return find_wrapped_command(command, job.values, processes, folder)
+    return commands.find_wrapped_command(command, job.values, processes, folder)
 
 
 def _listing(path: str) -> tuple[str, ...]:
@@ -281,7 +269,7 @@ def find_knowing_compilers(
         return None
     lacks: dict[str, str] = {}  # name of a compiler → what it lacks
     tried = {os.path.realpath(compiler)}
-    for name in candidates(language):
+    for name in commands.candidates(language):
         path = find_program(name)
         if path is None or os.path.realpath(path) in tried:
             continue
@@ -300,8 +288,8 @@ def _error_without_code(
     compiler: str, language: SourceLanguage, target: str, processes: Processes, folder: str
 ) -> Message | None:
     """Why a compiler does not compile an empty source for a target; None if it does."""
-    command = make_device_command(compiler, language, target, ())
-    source = empty_source(language, folder)
+    command = commands.make_device_command(compiler, language, target, ())
+    source = commands.empty_source(language, folder)
     end = processes.run_on_source([*command, source, "-o", os.devnull], folder)
     return reason(end.stderr.decode("utf-8", "replace"), target) if end.returncode else None
 

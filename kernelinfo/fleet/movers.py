@@ -20,21 +20,9 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.compare.saved import checked
 from kernelinfo.compare.summary import KernelSummary, path_under, summary_of
 from kernelinfo.errors import KernelinfoError, Message, OptionError
+from kernelinfo.fleet import history
 from kernelinfo.fleet.acceptance import accepted
 from kernelinfo.fleet.dataset import Dataset, open_builds, quoted, unmatched_choices
-from kernelinfo.fleet.history import (
-    By,
-    History,
-    KernelGroup,
-    Night,
-    Trend,
-    Whereabouts,
-    carry,
-    compare_nights,
-    locate,
-    sum_waves_lost,
-    trace_histories,
-)
 from kernelinfo.fleet.messages import say
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.code_object import library_of
@@ -45,7 +33,7 @@ from kernelinfo.reading.data import integer
 from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.target_id import UNKNOWN_TARGET
 
-_KEYS: dict[By, str] = {
+_KEYS: dict[history.By, str] = {
     "library": "Library",
     "target": f"coalesce(Compiled_For, '{UNKNOWN_TARGET}')",
     "limiter": "coalesce(nullif(array_to_string(Limiters, ' '), ''), '?')",
@@ -82,9 +70,9 @@ def ask(
     since: str | None = None,
     *,
     moved: bool = False,
-    by: By | None = None,
+    by: history.By | None = None,
     may_be_first: bool = False,
-) -> Trend:
+) -> history.Trend:
     """The trend of the kernels that `options` choose in the dataset at `url`.
 
     `builds` are compared in the given order, by default all in natural order of their names (7.9
@@ -116,7 +104,7 @@ def ask(
             raise KernelinfoError(in_file(dataset.name, message)) from None
         asks_several = len(options.asked) > 1
         without = unmatched_choices(connection, "chosen", options) if asks_several else ()
-        nights = carry(
+        nights = history.carry(
             [
                 night._replace(
                     movers=tuple(movers.get(night.name, ())),
@@ -129,10 +117,12 @@ def ask(
         pairs = [*pairwise(names), (names[0], names[-1])]
         *within, whole = _within_steps(connection, pairs)
         neighbours = zip(nights, nights[1:], within, strict=False)
-        steps = tuple(compare_nights(*neighbour, places) for neighbour in neighbours)
-        traced = tuple(trace_histories(nights, steps))
+        steps = tuple(history.compare_nights(*neighbour, places) for neighbour in neighbours)
+        traced = tuple(history.trace_histories(nights, steps))
         groups = _groups(connection, names, by, traced) if by else ()
-    return Trend(dataset.name, tuple(nights), steps, traced, without, unfinished, by, groups, whole)
+    return history.Trend(
+        dataset.name, tuple(nights), steps, traced, without, unfinished, by, groups, whole
+    )
 
 
 def kernel_names(url: str) -> list[tuple[str, str, str | None]]:
@@ -190,7 +180,7 @@ def _check_count(
 
 def _choose_kernels(
     connection: duckdb.DuckDBPyConnection, names: Sequence[str], options: Options
-) -> Whereabouts:
+) -> history.Whereabouts:
     """Create the view `chosen`: kernels of these builds, names and targets, with `Library` and
     `Place`, which is the path below the root and the member, both without versions. Returns these
     two by code object."""
@@ -211,7 +201,7 @@ def _choose_kernels(
     for path, member in members:
         if options.asks_for_member(member):
             code_object = path_under("", path or "", member)
-            places[code_object] = locate(code_object)
+            places[code_object] = history.locate(code_object)
             rows.append((path, member, *places[code_object]))
     columns = ", ".join(
         f"unnest(${number}::VARCHAR[]) AS {name}"
@@ -249,7 +239,7 @@ def _literals(texts: Iterable[str]) -> str:
     return ", ".join(map(quoted, texts))
 
 
-def _nights(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> list[Night]:
+def _nights(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> list[history.Night]:
     """The builds with their sums, without their kernels and gaps."""
     query = (
         f"SELECT Build, {_SUMS}, list(DISTINCT Compiled_For) FILTER (Compiled_For IS NOT NULL)"
@@ -275,7 +265,7 @@ def _nights(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> list
         problems = unread.get(name, 0) if problems is None else problems
         stamps = {library: frozenset(each) for library, each in compilers[name].items()}
         nights.append(
-            Night(
+            history.Night(
                 name,
                 KernelSums(*numbers),
                 problems,
@@ -405,9 +395,9 @@ def _within_steps(
 def _groups(
     connection: duckdb.DuckDBPyConnection,
     names: Sequence[str],
-    by: By,
-    histories: Iterable[History],
-) -> tuple[KernelGroup, ...]:
+    by: history.By,
+    histories: Iterable[history.History],
+) -> tuple[history.KernelGroup, ...]:
     """All kernels of the first and the last build, grouped; most waves lost first."""
     sums = defaultdict[str, dict[str, KernelSums]](dict)
     first, last, nothing = names[0], names[-1], KernelSums()
@@ -417,9 +407,11 @@ def _groups(
     )
     for build, key, *numbers in connection.execute(query).fetchall():
         sums[key or "?"][build] = KernelSums(*numbers)
-    lost = sum_waves_lost(histories, by)
+    lost = history.sum_waves_lost(histories, by)
     groups = [
-        KernelGroup(key, both.get(first, nothing), both.get(last, nothing), lost.get(key, 0))
+        history.KernelGroup(
+            key, both.get(first, nothing), both.get(last, nothing), lost.get(key, 0)
+        )
         for key, both in sums.items()
     ]
     return tuple(sorted(groups, key=lambda g: (-g.waves_lost, -g.new.kernels, g.key)))

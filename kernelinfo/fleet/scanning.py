@@ -13,7 +13,7 @@ from kernelinfo.analysis.inputs import NO_KERNEL, place
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import Pool, signals_wait
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.fleet import recording
+from kernelinfo.fleet import listing, recording
 from kernelinfo.fleet.acceptance import read_accepted
 from kernelinfo.fleet.dataset import (
     Dataset,
@@ -23,25 +23,9 @@ from kernelinfo.fleet.dataset import (
     part_prefix,
     unmatched_choices,
 )
-from kernelinfo.fleet.listing import (
-    InputFile,
-    ScanTask,
-    address,
-    cost,
-    find,
-    is_local,
-    tasks,
-    units,
-    with_own_paths,
-)
 from kernelinfo.fleet.messages import say
 from kernelinfo.fleet.recording import Lock, held
-from kernelinfo.fleet.worker import (
-    ScanRequest,
-    bounded,
-    input_rows,
-    problem_row,
-)
+from kernelinfo.fleet.worker import ScanRequest, bounded, input_rows, problem_row
 from kernelinfo.reading.blob import File, Note, Problem
 from kernelinfo.reading.containers.files import LOG, Seen
 
@@ -52,15 +36,15 @@ class Plan(NamedTuple):
     """All files of the roots of a scan and, compared with the dataset, the part of them that must
     be read."""
 
-    files: tuple[InputFile, ...]  # with a path of their own each
+    files: tuple[listing.InputFile, ...]  # with a path of their own each
     problems: tuple[tuple[str, Problem], ...]  # (address of the root, problem of its listing)
     repeating: frozenset[str]  # addresses of roots with files that others have, too
     before: tuple[DatasetRow, ...] = ()  # the manifest that the scan replaces
-    units: tuple[tuple[InputFile, ...], ...] = ()  # those with a new or changed file
+    units: tuple[tuple[listing.InputFile, ...], ...] = ()  # those with a new or changed file
     run: str = ""  # prefix of the names of parts
 
     @property
-    def to_read(self) -> list[InputFile]:
+    def to_read(self) -> list[listing.InputFile]:
         """The files to read."""
         return [file for unit in self.units for file in unit]
 
@@ -101,16 +85,16 @@ def make_request(
 def list_files(request: ScanRequest) -> Plan:
     """All files below the URLs, not yet compared with the dataset. Raises `KernelinfoError` if no
     file is found."""
-    listed: dict[str, InputFile] = {}
+    listed: dict[str, listing.InputFile] = {}
     problems: list[tuple[str, Problem]] = []
     repeating, seen = set[str](), Seen()
-    for root, url in [(address(url), url) for url in request.urls]:
-        for entry in find(url, request.timeout, seen):
+    for root, url in [(listing.address(url), url) for url in request.urls]:
+        for entry in listing.find(url, request.timeout, seen):
             if isinstance(entry, Problem):
                 problems.append((root, entry))
             elif isinstance(entry, File) or entry.address in listed:
                 repeating.add(root)
-                if isinstance(entry, InputFile) and listed[entry.address].url != entry.url:
+                if isinstance(entry, listing.InputFile) and listed[entry.address].url != entry.url:
                     again = Problem(f"{entry.address} (again)", say("file-listed-twice"))
                     problems.append((root, again))
             else:
@@ -120,10 +104,10 @@ def list_files(request: ScanRequest) -> Plan:
         if database.root != file.root:
             repeating.add(file.root)
     if not listed:
-        urls = ", ".join(map(address, request.urls))
+        urls = ", ".join(map(listing.address, request.urls))
         first = next((problem for _, problem in problems), Problem(urls, NO_KERNEL))
         raise KernelinfoError(first.located)
-    files = tuple(with_own_paths(listed.values()))
+    files = tuple(listing.with_own_paths(listed.values()))
     return Plan(files, tuple(problems), frozenset(repeating))
 
 
@@ -133,7 +117,7 @@ def compare_with_dataset(request: ScanRequest, listed: Plan) -> Plan:
     before, done = recording.done(request)
     to_read = tuple(
         unit
-        for unit in units(listed.files)
+        for unit in listing.units(listed.files)
         if not all(request.is_done(file, done.get(file.path, {})) for file in unit)
     )
     run = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
@@ -153,7 +137,7 @@ class Scanned(NamedTuple):
     notes: tuple[Note, ...] = ()  # on files that this scan read
 
 
-ShowsOutcomes = Callable[[Iterator[ScanTask], Plan], Iterator[ScanTask]]
+ShowsOutcomes = Callable[[Iterator[listing.ScanTask], Plan], Iterator[listing.ScanTask]]
 """Returns the outcomes that it gets, and may show them."""
 
 
@@ -179,7 +163,7 @@ def scan(
         folder = TemporaryDirectory(prefix="kernelinfo-")
     with folder as scratch, held(lock, wait=wait, tell=tell):
         archives = tuple(file.path for file in listed.files if file.path.endswith(".kpack"))
-        roots = tuple(address(url) for url in request.urls if is_local(url))
+        roots = tuple(listing.address(url) for url in request.urls if listing.is_local(url))
         request = request._replace(roots=roots, archives=archives, scratch=scratch)
         work = compare_with_dataset(request, listed)
         kernels, notes = 0, list[Note]()
@@ -194,13 +178,13 @@ def scan(
 
 def _outcomes(
     request: ScanRequest, work: Plan, lock: Lock, scheduler: str | None, workers: int | None
-) -> Iterator[ScanTask]:
+) -> Iterator[listing.ScanTask]:
     """The outcome of each task of the plan, as it ends."""
     if not work.before:
         recording.begin(request, work.files)
     _write_listing_problems(request, work)
     if work.units:
-        shares: dict[str, list[ScanTask]] = {}
+        shares: dict[str, list[listing.ScanTask]] = {}
         outcomes = (
             _by_processes(request, work, workers or _worth(work))
             if scheduler is None
@@ -214,29 +198,31 @@ def _outcomes(
 
 def _worth(work: Plan) -> int:
     """Number of processes worth starting, at most one per core: each has to import the readers."""
-    return max(1, min(os.cpu_count() or 1, sum(map(cost, work.units)) // _WORTH_BYTES))
+    return max(1, min(os.cpu_count() or 1, sum(map(listing.cost, work.units)) // _WORTH_BYTES))
 
 
-def _by_processes(request: ScanRequest, work: Plan, workers: int) -> Iterator[ScanTask]:
+def _by_processes(request: ScanRequest, work: Plan, workers: int) -> Iterator[listing.ScanTask]:
     pool = Pool(workers, request.work, request.parts, request.given_up)
     try:
-        for _, done in pool.completed(tasks(work.units, workers, work.run)):
+        for _, done in pool.completed(listing.tasks(work.units, workers, work.run)):
             yield done
     finally:
         pool.end()
 
 
-def _by_cluster(request: ScanRequest, work: Plan, scheduler: str) -> Iterator[ScanTask]:
+def _by_cluster(request: ScanRequest, work: Plan, scheduler: str) -> Iterator[listing.ScanTask]:
     from kernelinfo.fleet import cluster  # imports dask, which local scans do not need
 
     request = request._replace(scratch=None)  # a folder of this machine
     with cluster.client(scheduler) as client:
         yield from cluster.outcomes(
-            client, request, tasks(work.units, cluster.workers(client), work.run)
+            client, request, listing.tasks(work.units, cluster.workers(client), work.run)
         )
 
 
-def _note_share(done: ScanTask, request: ScanRequest, shares: dict[str, list[ScanTask]]) -> None:
+def _note_share(
+    done: listing.ScanTask, request: ScanRequest, shares: dict[str, list[listing.ScanTask]]
+) -> None:
     """Collect the outcomes of a shared file; after the last share, write its row of `inputs`."""
     if done.shares > 1:
         same = shares.setdefault(done.part, [])
@@ -249,12 +235,12 @@ def _write_listing_problems(request: ScanRequest, work: Plan) -> None:
     """Write the problems of listing as a part, in which each entry that could not be listed is a
     file."""
     part = f"{work.run}-{recording.LISTING}"
-    files: dict[str, InputFile] = {}
+    files: dict[str, listing.InputFile] = {}
     rows = []
     for root, problem in work.problems:
         path = _below(root, problem.path)
         rows.append(problem_row(problem, problem.path, path))
-        files[problem.path] = InputFile(problem.path, path, 0, None, False)
+        files[problem.path] = listing.InputFile(problem.path, path, 0, None, False)
     if rows:
         inputs = [request.input_row(f) | {"Url": f.url, "Part": part} for f in files.values()]
         request.write(part, rows, inputs)
@@ -262,7 +248,7 @@ def _write_listing_problems(request: ScanRequest, work: Plan) -> None:
 
 def _below(root: str, path: str) -> str:
     """The path relative to a root; its last part for the root itself."""
-    whole = os.path.abspath(path) if is_local(root) and is_local(path) else path
+    whole = os.path.abspath(path) if listing.is_local(root) and listing.is_local(path) else path
     if whole == root:
         return whole.rstrip("/").rpartition("/")[2] or whole
     return whole.removeprefix(root.rstrip("/") + "/")
@@ -272,7 +258,7 @@ def without_kernels(request: ScanRequest, done: Scanned) -> list[Problem]:
     """One problem per URL whose files contain no kernel, unless another URL covers the same
     files."""
     kernels = {row["Path"]: row["Kernels"] for row in done.record.manifest}
-    counts = dict.fromkeys(map(address, request.urls), 0)
+    counts = dict.fromkeys(map(listing.address, request.urls), 0)
     for file in done.plan.files:
         counts[file.root] += kernels[file.path]
     choices = " ".join(request.options.choices)
@@ -289,7 +275,7 @@ def unmatched_notes(request: ScanRequest) -> list[Note]:
         return []
     with request.dataset.storage.connect() as connection:
         open_builds(connection, request.dataset, [request.build])
-        roots = place(map(address, request.urls))
+        roots = place(map(listing.address, request.urls))
         messages = unmatched_choices(connection, "kernels", request.options)
         return [Note(roots, message) for message in messages]
 

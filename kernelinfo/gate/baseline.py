@@ -10,27 +10,9 @@ from contextlib import contextmanager, suppress
 from functools import partial
 
 from kernelinfo.atomic_write import atomic_write
-from kernelinfo.compare.summary import (
-    Build,
-    KernelSummary,
-    build,
-    path_under,
-)
+from kernelinfo.compare.summary import Build, KernelSummary, build, path_under
 from kernelinfo.errors import BaselineError, ReadError, bug
-from kernelinfo.gate.baseline_text import (
-    NAME,
-    OLDER_NAME,
-    VERSION,
-    BaselineEntries,
-    Built,
-    begins_like_baseline,
-    compress,
-    parse,
-    pin_loops,
-    read_entry,
-    read_lines,
-    write_text,
-)
+from kernelinfo.gate import baseline_text
 from kernelinfo.gate.messages import say
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.code_object import CodeObject
@@ -49,7 +31,7 @@ def is_baseline(path: str) -> bool:
     if not os.path.isfile(path):
         return False
     with open_regular(path) as file:
-        return begins_like_baseline(file)
+        return baseline_text.begins_like_baseline(file)
 
 
 def holds_instructions(path: FilePath) -> bool:
@@ -58,7 +40,7 @@ def holds_instructions(path: FilePath) -> bool:
         return False
     try:
         with open_regular(path) as file:
-            return any('"instructions":' in line for line in read_lines(file))
+            return any('"instructions":' in line for line in baseline_text.read_lines(file))
     except (OSError, ValueError, ReadError):
         return False
 
@@ -72,7 +54,7 @@ def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
     built = {_as_pinned(kernel): kernel for kernel in build}
     try:
         with open_regular(path) as file:
-            schema, toolchain, entries = parse(file)
+            schema, toolchain, entries = baseline_text.parse(file)
             _check_version(path, schema)
             kernels = tuple(_read_kernels(entries, built))
             is_list = isinstance(toolchain, list)
@@ -103,8 +85,8 @@ def write_baseline(path: FilePath, pinned: Build) -> None:
     """
     try:
         with atomic_write(os.path.realpath(path)) as file:
-            with compress(file, str(path)) as packed:
-                packed.writelines(piece.encode() for piece in write_text(pinned))
+            with baseline_text.compress(file, str(path)) as packed:
+                packed.writelines(piece.encode() for piece in baseline_text.write_text(pinned))
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
@@ -136,7 +118,9 @@ def pinnable(results: Iterable[Result], folder: FilePath) -> Build:
     return build(results, partial(_location, folder))
 
 
-def _read_kernels(entries: BaselineEntries, built: Built) -> Iterator[KernelSummary]:
+def _read_kernels(
+    entries: baseline_text.BaselineEntries, built: baseline_text.Built
+) -> Iterator[KernelSummary]:
     """All kernels of a baseline. Raises as `parse` and `read_entry` do."""
     count, seen = 0, set[tuple[str, str, str]]()
     for unit, entry in entries:
@@ -144,7 +128,7 @@ def _read_kernels(entries: BaselineEntries, built: Built) -> Iterator[KernelSumm
         if key in seen:
             raise ValueError(say("baseline-symbol-twice", symbol=entry["symbol"]))
         seen.add(key)
-        for kernel in read_entry(unit, entry, built):
+        for kernel in baseline_text.read_entry(unit, entry, built):
             count += 1
             if count > _MOST_KERNELS:
                 raise ReadError(say("baseline-kernels-many", most=_MOST_KERNELS))
@@ -153,17 +137,18 @@ def _read_kernels(entries: BaselineEntries, built: Built) -> Iterator[KernelSumm
 
 def _as_pinned(kernel: KernelSummary) -> KernelSummary:
     """The kernel, reduced to the fields that a baseline stores."""
-    kernel = pin_loops(kernel)
+    kernel = baseline_text.pin_loops(kernel)
     return kernel._replace(source=None) if kernel.source else kernel
 
 
 def _check_version(path: FilePath, schema: object) -> None:
     """Raises `BaselineError` for any other document or version."""
     name, _, version = schema.rpartition("/") if isinstance(schema, str) else ("", "", "")
-    if name not in (NAME, OLDER_NAME) or not re.fullmatch("[1-9][0-9]{0,8}", version):
+    names = (baseline_text.NAME, baseline_text.OLDER_NAME)
+    if name not in names or not re.fullmatch("[1-9][0-9]{0,8}", version):
         raise BaselineError(in_file(path, say("baseline-other-document")))
-    if int(version) != VERSION:
-        is_newer = int(version) > VERSION
+    if int(version) != baseline_text.VERSION:
+        is_newer = int(version) > baseline_text.VERSION
         message = say("baseline-newer" if is_newer else "baseline-older", schema=schema)
         raise BaselineError(in_file(path, message))
 

@@ -9,18 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
 from kernelinfo.kernel.code_object import FEW_COPIES, TouchedRegisters
-from kernelinfo.pressure import rules
+from kernelinfo.pressure import registers, rules
 from kernelinfo.pressure.instructions import effect, operation
-from kernelinfo.pressure.registers import (
-    EVERY,
-    SETTING_UP,
-    entry_registers,
-    from_directives,
-    named,
-    union,
-    used,
-    whole,
-)
 from kernelinfo.reading.assembly.directives import Expansion, by_field, read_block, read_expansion
 from kernelinfo.reading.assembly.expressions import Definitions, number
 from kernelinfo.reading.assembly.scan import (
@@ -115,8 +105,8 @@ class ScannedText:
         line, and False if its descriptor cannot be evaluated."""
         stated = self._set_up(symbol, self.line_numbers.offset(line))
         if stated is None:
-            return EVERY, True
-        return from_directives(stated), None not in stated.values()
+            return registers.EVERY, True
+        return registers.from_directives(stated), None not in stated.values()
 
     @cached_property
     def described(self) -> dict[str, list[int]]:
@@ -146,7 +136,7 @@ class ScannedText:
         line, fields = self.line_numbers.number(offset), by_field(block)
         return {
             name: self.value(fields[name].value, line + fields[name].line)
-            for name in SETTING_UP
+            for name in registers.SETTING_UP
             if name in fields
         }
 
@@ -214,14 +204,14 @@ def prescan(
             block += 1
         token = mention[0]
         if token not in masks:
-            masks[token] = whole(named(decode(token)))
+            masks[token] = registers.whole(registers.named(decode(token)))
         named_in[block] |= masks[token]
-    fresh_in = _fresh(ways, named_in, ~whole(entry))
+    fresh_in = _fresh(ways, named_in, ~registers.whole(entry))
     reached = [block for block in range(len(begins)) if fresh_in[block] is not None]
-    every = union(named_in[block] for block in reached)
-    if every & ~whole(entry) & ~_written_first(code, begins, fresh_in, named_in, masks):
+    every = registers.union(named_in[block] for block in reached)
+    if every & ~registers.whole(entry) & ~_written_first(code, begins, fresh_in, named_in, masks):
         return None
-    return TouchedRegisters(*used(every), *entry_registers(entry))
+    return TouchedRegisters(*registers.used(every), *registers.entry_registers(entry))
 
 
 def _copies_in_cycles(code: bytes) -> int:
@@ -337,4 +327,4 @@ def _written(instruction: str) -> int:
                 writes += f"{operand}, "
             else:
                 reads += f"{operand}, "
-    return whole(named(writes)) & ~whole(named(reads))
+    return registers.whole(registers.named(writes)) & ~registers.whole(registers.named(reads))

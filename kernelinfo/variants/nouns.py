@@ -11,13 +11,7 @@ from kernelinfo.compile.compilers import Compiler
 from kernelinfo.compile.ir import Input
 from kernelinfo.errors import Message
 from kernelinfo.kernel import USED, Result
-from kernelinfo.variants.requests import (
-    SIZES,
-    WAVES,
-    Asked,
-    fewest_waves,
-    largest_workgroup,
-)
+from kernelinfo.variants.requests import SIZES, WAVES, Asked, fewest_waves, largest_workgroup
 
 
 class Variant(NamedTuple):

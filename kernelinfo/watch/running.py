@@ -20,15 +20,8 @@ from kernelinfo.compile import Settings
 from kernelinfo.compile.ir import Compiled
 from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.sources import compile_sources
+from kernelinfo.watch import looks
 from kernelinfo.watch.files import Stamp, rested, stamp_of
-from kernelinfo.watch.looks import (
-    Event,
-    FileReading,
-    FileReadings,
-    LookHistory,
-    WatchLook,
-    nothing_chosen,
-)
 from kernelinfo.watch.messages import say
 
 # The user's own command, which builds when a source changes.
@@ -146,8 +139,8 @@ class WatchedSources:
         """When it began: in seconds of a clock that never goes back, in ns since 1970."""
         self._paths = tuple(paths)
         self._settings = settings
-        self._history = LookHistory()
-        self._readings: FileReadings = {}
+        self._history = looks.LookHistory()
+        self._readings: looks.FileReadings = {}
         self._dependencies: dict[str, tuple[str, ...]] = {path: (path,) for path in paths}
         """Source -> the source and its headers, as the compiler listed them."""
         self._seen: dict[str, Stamp | None] = {}
@@ -158,7 +151,7 @@ class WatchedSources:
         """Sources that are being compiled, or that failed."""
         self._runs = 0
 
-    def step(self) -> Event | None:
+    def step(self) -> looks.Event | None:
         """The next event; None if nothing is new."""
         now = self._stamps()
         self._gone = {
@@ -220,7 +213,7 @@ class WatchedSources:
         targets = ", ".join(self._settings.targets)
         return f"{' '.join(self._due)}" + (f" for {targets}" if targets else "")
 
-    def _look(self, compiled: Sequence[Compiled], seconds: float) -> WatchLook:
+    def _look(self, compiled: Sequence[Compiled], seconds: float) -> looks.WatchLook:
         """The look after the compiler has ended; if a source failed, with all messages."""
         for path in self._due:
             assemblies = [source for source in compiled if source.path == path]
@@ -244,15 +237,15 @@ class WatchedSources:
         self.options = self.options._replace(compiled=(*unchanged, *compiled))
         self._readings = self._readings | {path: self._read(path) for path in self._due}
         self._due = ()
-        problems = nothing_chosen(self._readings, self._paths, self.options)
+        problems = looks.nothing_chosen(self._readings, self._paths, self.options)
         return self._history.look(self._readings, problems, command, seconds)
 
-    def _read(self, path: str) -> FileReading:
+    def _read(self, path: str) -> looks.FileReading:
         events = [(path, Events())]
         items = [*run(events, Analysis(self.options, [path]).results, self.options)]
         # The chosen kernels may be in another source.
         items += conclusions(events, self.options, required=not self._paths[1:])
-        return FileReading.of(items, events[0][1])
+        return looks.FileReading.of(items, events[0][1])
 
 
 def _compile(
