@@ -49,9 +49,9 @@ def _interrupted(number: int, frame: object) -> None:
 def _come_again(
     lost: sys.UnraisableHookArgs, earlier_hook: Callable[[sys.UnraisableHookArgs], object]
 ) -> None:
-    """Exit a moment later if a signal's exit was lost: it came within a callback of the interpreter
-    that lets no exception out, such as that of a lock of an import ("weakref.ref" in Python's
-    documentation). Other lost exceptions go to the hook that was there before."""
+    """Exit a moment later if the exit on a signal was lost: the signal arrived in a callback that
+    cannot raise, such as that of an import lock ("weakref.ref" in Python's documentation). Other
+    lost exceptions go to `earlier_hook`."""
     end = lost.exc_value
     if not isinstance(end, SystemExit) or not hasattr(signal, "setitimer"):
         earlier_hook(lost)

@@ -1,4 +1,5 @@
-"""Files written atomically, by a file of our own beside them that takes their name at the end."""
+"""Files written atomically: to a temporary file in the same folder, which is renamed once
+complete."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ _PERMISSIONS = 0o777
 
 @contextmanager
 def atomic_write(path: str) -> Iterator[BinaryIO]:
-    """A new file that replaces `path` once it is complete; before that the old file stays.
+    """A new file that replaces `path` once it is complete; until then the old file stays.
 
     A link at `path` is replaced, not followed. Pipes and devices are written directly. Raises
     `OSError`, also for a path outside the bound of `opening`.
@@ -64,13 +65,13 @@ def _name_aside(path: str) -> str:
 
 
 def _kept(name: str) -> str:
-    """The part of a file's name that is kept in the name of the file beside it."""
+    """The start of a file's name, short enough to begin the name of the temporary file."""
     return os.fsdecode(os.fsencode(name)[:_LONGEST_NAME])
 
 
 def name_of_aside(name: str) -> str | None:
-    """The name of the file for which `create_aside` made a file of this name; None for any other
-    file."""
+    """The name of the file whose temporary file, made by `create_aside`, is called `name`; None for
+    any other file."""
     match = _ASIDE.fullmatch(name)
     return match["name"] if match else None
 

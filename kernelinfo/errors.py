@@ -150,7 +150,7 @@ def bug(error: Exception) -> Message:
 def survived(
     items: Iterable[_Read], report: Callable[[Message], _Reported]
 ) -> Iterator[_Read | _Reported]:
-    """The items. An unexpected exception ends the iteration with the `report` of its message."""
+    """The items. If an unexpected exception ends them, the last item is `report` of its message."""
     try:
         yield from items
     except Exception as error:

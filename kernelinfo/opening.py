@@ -24,8 +24,9 @@ folder, and the processes that it starts inherit it."""
 
 @contextmanager
 def only_below(folder: FilePath) -> Iterator[None]:
-    """Read and write only files below `folder`, with links resolved, also in processes started
-    meanwhile. A nested bound has to lie below the outer one; else `OSError` is raised."""
+    """Read and write only files below `folder`, with links resolved, in this process and in
+    those that it starts. A nested bound has to lie inside the outer one; otherwise `OSError` is
+    raised."""
     check_below(folder)
     before = bound()
     os.environ[_BOUND] = os.path.realpath(folder)

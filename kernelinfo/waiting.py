@@ -48,8 +48,11 @@ def result(future: Future[_T]) -> _T:
 
 
 def results(pool: Executor, work: Callable[[Any], _T], items: Iterable[Any]) -> Iterator[_T]:
-    """The result of each item, in order, as `Executor.map` returns them. Raises what the first one
-    raises."""
+    """The results of `work` for all items, in the order of the items.
+
+    Raises the error of the first item that failed. Items that have not started by then are
+    cancelled.
+    """
     futures = [pool.submit(work, item) for item in items]
     try:
         yield from map(result, futures)

@@ -83,7 +83,8 @@ def refused(message: str) -> Answer:
 
 
 def _fitted(document: dict[str, Any], left_out: Mapping[str, int]) -> dict[str, Any]:
-    """The document with its lists and texts cut, by the first limits that fit."""
+    """The document, with its lists and texts cut to the first of `_LIMITS` with which it fits an
+    answer."""
     for members, longest in _LIMITS:
         counts = Counter(left_out)
         shown: dict[str, Any] = _cut(document, "", members, longest, counts)

@@ -197,7 +197,7 @@ class Analysis:
         return self._judge.judge(kernel)
 
     def _newly_met(self, kernel: Kernel) -> Iterator[RunEvent]:
-        """Events for the options that match a kernel for the first time with this one."""
+        """Events for the options that match this kernel and no earlier one."""
         target, member = kernel.code_object.target_id, kernel.code_object.member
         met = self._options.met(kernel.name, kernel.symbol, target, member) - self._met
         self._met |= met

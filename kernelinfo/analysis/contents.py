@@ -90,8 +90,8 @@ class _Ledger:
         """The open file or member, and (target, digest) of each function's code in it."""
 
     def entered(self, blob: Blob) -> Iterator[OwnedBytes]:
-        """If `blob` is in a new device part, opens that one and returns the rest of the previous
-        one."""
+        """If `blob` begins a new device part: yields the rest of the previous part and opens the
+        new one."""
         if self._open is None or self._open.within[:1] != blob.within[:1]:
             yield from self.closed()
             self._open = blob
@@ -174,7 +174,7 @@ class _Ledger:
 
 
 def _target(elf: Elf, blob: Blob, options: Options) -> str:
-    """The target id of a code object, from its header, or from a note where that has none."""
+    """The target id of a code object, from its header; if that names no target, from a note."""
     name, _ = processor(elf, None, None, None, [])
     settings = features(elf, code_object_version(elf), None)
     if name is None:

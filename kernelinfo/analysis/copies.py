@@ -68,8 +68,7 @@ class Copies:
         return None
 
     def _compared(self, kernels: Sequence[Kernel], assemblies: list[str]) -> Sequence[Kernel]:
-        """The kernels, with their contradictions to the assembly of the same source, if there is
-        one."""
+        """The kernels; if an assembly of the same source is there, with the differences from it."""
         source = source_name(kernels[0].code_object.path)
         for path in assemblies:
             stated = self._stated_in(path) if source_name(path) == source else {}

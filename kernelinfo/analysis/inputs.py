@@ -211,10 +211,11 @@ def conclusions(
 
 
 def _notes(run: PathEvents, required: bool) -> Iterator[Problem | Note]:
-    """Notes of each path, without repetition, and one problem for all its missing device code.
-    Problems of compiler leftovers next to kernels become notes.
+    """Notes of each path, each once, and one problem for all missing device code of a path. A
+    problem with a compiler's leftover next to kernels becomes a note.
 
-    If kernels are `required`, SPIR-V alone is reported as a path without kernels."""
+    If kernels are `required`, SPIR-V alone is reported as a path without kernels.
+    """
     folders = {
         folder  # the current one is empty
         for _, events in run
@@ -254,7 +255,8 @@ def once(notes: Iterable[Note]) -> Iterator[Note]:
 
 
 def _is_left_by_compiler(problem: Problem) -> bool:
-    """True if hipcc reads such a file or leaves it with --save-temps: it has no kernels."""
+    """True if the problem is about a file that hipcc reads or --save-temps leaves, but that never
+    has kernels."""
     name = os.path.basename(problem.path)
     is_host = _HOST in name and name.endswith(".s")
     return (is_host or name.endswith(_WITHOUT_KERNELS)) and os.path.isfile(problem.path)
@@ -270,8 +272,8 @@ def unmatched(
     """One message for each `-k`, `--target` and `--member` that is not in `met`: `-k nope matches
     no kernel`.
 
-    It suggests the nearest of the kernels that are not chosen, `unchosen`, and lists
-    `other_targets`.
+    The message suggests the nearest name among `unchosen`, the kernels that were not chosen, or
+    lists `other_targets`.
     """
     for option, value in options.unmatched(met):
         near = nearest_kernels(value, unchosen) if option == "-k" else ""
@@ -282,7 +284,7 @@ def unmatched(
 
 
 def place(paths: Iterable[str]) -> str:
-    """The path of a run, or the number of its paths: `2 paths`."""
+    """The path of a run with one path, else the number of paths: `2 paths`."""
     distinct = set(paths)
     return distinct.pop() if len(distinct) == 1 else f"{len(distinct)} paths"
 
@@ -340,9 +342,10 @@ def opened(
     among: Sequence[str] = (),
     seen: Seen | None = None,
 ) -> Iterator[Found]:
-    """Code and problems of a path; for a source, those of the assembly that it is compiled to.
+    """Code and problems of a path. For a source, these are of the assembly that it was compiled to.
 
-    `among` are the paths of the run, `seen` the files that it has read."""
+    `among` are the paths of the run, `seen` the files that it has read.
+    """
     compiled = [source for source in options.compiled if source.path == path]
     if not compiled:
         yield from open_paths(

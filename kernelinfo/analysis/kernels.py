@@ -56,7 +56,7 @@ def freed() -> Iterator[None]:
 def opened_again(
     code_objects: Iterable[CodeObject], options: Options
 ) -> Iterator[tuple[CodeObject, Blob]]:
-    """Those code objects whose files still exist, each with its bytes."""
+    """(code object, its bytes) of each code object whose file still exists."""
     origins = {code_object[:4]: code_object for code_object in code_objects}
     paths = [*dict.fromkeys(path for path, *_ in origins)]
     blobs = (opened(path, options, among=paths) for path in paths)
@@ -174,7 +174,8 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: targets.Target 
 def _target(
     module: Module, blob: Blob, name: str | None, options: Options
 ) -> Generator[Problem, None, targets.Target | None]:
-    """The target of a module that is called `name`; None if it is unknown."""
+    """The target of a module whose input calls it `name`; None if it is unknown. Yields the problem
+    of an unknown or missing name."""
     target: targets.Target | None = None
     if name is not None:
         try:
@@ -231,8 +232,8 @@ class Judge:
         statements share traits."""
 
     def passes_over(self, result: Result) -> bool:
-        """True for a kernel that the runtime refuses to launch with the workgroup size given for
-        all kernels."""
+        """True for a kernel that the runtime would not launch with the workgroup size given for all
+        kernels."""
         if not self._size_is_for_all:
             return False
         return bool(result.occupancy and result.occupancy.refusal)
@@ -269,8 +270,8 @@ class Judge:
         return Result(kernel, occupancy, all_findings)
 
     def _first(self, kernel: Kernel, configured_size: int | None) -> Result:
-        """The result shared by all kernels of equal traits. Raises `LaunchError` if it cannot
-        launch."""
+        """The result of the first kernel with these traits; later kernels with equal traits share
+        it. Raises `LaunchError` if the launch is impossible."""
         options = self._options
         if options.run_as is not None:
             kernel = kernel.on(targets.find(options.run_as))

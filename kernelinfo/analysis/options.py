@@ -37,7 +37,7 @@ class Options(NamedTuple):
     """Dynamic LDS in bytes per workgroup. None takes the launch that the input states, or 0."""
     trap_handler: bool = True
     kernels: tuple[str, ...] = ()
-    """Patterns for names, see `pattern.matching`; one match chooses a kernel. Empty for all."""
+    """Patterns for names, see `names.matching`; one match chooses a kernel. Empty for all."""
     exclude: tuple[str, ...] = ()
     chooses: Callable[[str, str], bool] | None = None
     """Chooses kernels by (name, symbol), besides `kernels` and `exclude`; None for all."""
@@ -46,7 +46,7 @@ class Options(NamedTuple):
     targets: tuple[str, ...] = ()
     """Ids of the targets on which chosen kernels run: `gfx942`, `gfx906:xnack+`; empty for all."""
     members: tuple[str, ...] = ()
-    """Globs for members of containers, see `pattern.in_member`; one match chooses a member."""
+    """Globs for members of containers, see `names.in_member`; one match chooses a member."""
     limited_by: tuple[Resource, ...] = ()
     """Resources; only kernels that one of them limits are results. Empty for all."""
     spilling: bool = False

@@ -77,9 +77,9 @@ class Pool(Generic[Task, Done]):
         parts: Callable[[Task], Iterable[Task]],
         given_up: Callable[[Task], Done],
     ) -> None:
-        """`work` makes the outcome of a task, in a process of the pool. If that is killed, each of
-        the task's `parts` gets a new process. `given_up` makes the outcome of a part whose process
-        is killed, too."""
+        """Processes call `work` for each task. If a process is killed, a new process works on each
+        of the task's `parts`. If that process is killed, too, `given_up` makes the outcome of the
+        part."""
         self._jobs, self._work, self._parts, self._given_up = jobs, work, parts, given_up
         self._idle: list[_Process] = []
         self._waiting: deque[_Turn[Task, Done]] = deque()
@@ -191,9 +191,8 @@ ENDING_SIGNALS = [
 
 @contextmanager
 def signals_wait() -> Iterator[None]:
-    """Block the signals that end this process while it starts another one or makes a folder. An
-    exception raised by their handlers would be lost within Python's fork callbacks, or would lose
-    the name of the folder."""
+    """Block the signals that end this process while it starts another process or creates a folder.
+    Python would lose an exception that a signal handler raises then, or the name of the folder."""
     if not hasattr(signal, "pthread_sigmask"):  # on Windows
         yield
         return
@@ -206,8 +205,8 @@ def signals_wait() -> Iterator[None]:
 
 @contextmanager
 def _safe_path() -> Iterator[None]:
-    """Keep Python processes that are started meanwhile from importing modules of the current
-    folder, as a spawned one would because of its `-c`."""
+    """Keep Python processes that start in this block from importing modules of the current folder;
+    a process spawned with `-c` would."""
     before = os.environ.get(_SAFE_PATH)
     os.environ[_SAFE_PATH] = "1"
     try:
@@ -329,8 +328,7 @@ def spread(
 def shared_out(
     work: list[ReadTask], options: Options, jobs: int, worker: ReadWorker, at_once: int = 0
 ) -> Iterator[Any]:
-    """The pieces of all tasks, in the order in which a single process would give them; see
-    `spread`.
+    """The pieces of all tasks, in the order of a single process; see `spread`.
 
     A process gets `at_once` code objects of a large file at a time, by default four.
     """
@@ -352,8 +350,8 @@ def shared_out(
 
 
 def _shared(work: list[ReadTask], ended: set[int], at_once: int) -> Iterator[ReadTask]:
-    """The tasks. A large file is split into parts until the caller adds it to `ended`, because its
-    number of code objects is not known in advance."""
+    """The tasks. A large file gives one part after another until the caller adds the file to
+    `ended`: nobody knows the number of its code objects in advance."""
     for task in work:
         if task.bytes <= _SHARED_BYTES:
             yield task
@@ -375,8 +373,8 @@ def _given_up(part: ReadTask) -> ReadTaskDone:
 
 
 class ReadWorker:
-    """Work of one process. It reads a shared file only once, and continues there in the next
-    task."""
+    """The work of one process. A shared file is opened once; the next task continues where the last
+    one ended."""
 
     def __init__(
         self,

@@ -138,7 +138,7 @@ _WITH_FORMATS = (
 )
 """Commands that have `--format` and `-o FILE`."""
 _WITH_SOURCES = ("report", "explain", "pressure", "diff", "sweep", "watch")
-"""Commands that compile sources, with compiler flags behind `--`."""
+"""Commands that compile sources, with compiler flags after `--`."""
 _OF_SUFFIX = {
     ".html": ("html",),
     ".htm": ("html",),
@@ -177,11 +177,11 @@ _NUMBER = r"(?P<name>--(vgpr|agpr|sgpr|lds))s?"
 
 
 def as_meant(words: Sequence[str], commands: Sequence[str]) -> list[str]:
-    """The words with `help`, `-V`, `--json`, a rule or target alone, the format of `-o`, and
-    compiler flags after `--` written out.
+    """The words, with short forms spelled out: `help`, `-V`, `--json`, a rule or target alone, the
+    format of `-o`, and compiler flags after `--`.
 
-    Words that name a file stay as they are, as do all words after a second `--`. Raises
-    `OptionError` if the suffix of `-o` contradicts `--format`.
+    Words that name a file stay unchanged, as do all words after a second `--`. Raises `OptionError`
+    if the suffix of `-o` contradicts `--format`.
     """
     words = _with_flags(words, commands)
     _check_options(words, commands)

@@ -172,8 +172,8 @@ def command(
 
 
 def _variables(vary: str | None, best: bool, given: dict[str, bool]) -> list[CurveVariable]:
-    """The variables of --vary or --best. Raises `OptionError` for unknown names, repeated names, or
-    variables that an option sets."""
+    """The variables that --vary or --best names. Raises `OptionError` for unknown names, repeated
+    names, or variables that another option sets."""
     if vary is not None and best:
         raise OptionError(say("best-varies"))
     names = ["workgroup-size"] if vary is None else vary.split(",")

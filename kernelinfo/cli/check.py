@@ -226,7 +226,7 @@ def command(
 
 
 def _of_kernels(render: Renderer, outcome: Outcome, view: View) -> Iterator[str]:
-    """The report, with the findings of the gate."""
+    """The report in the format of `render`, with the findings of the gate."""
     return render(outcome.report.results, view)
 
 

@@ -107,7 +107,8 @@ def write(pieces: Iterable[str], output: str | None, *, color: bool = False) -> 
 
 
 def late(module: str, name: str = "render") -> Renderer:
-    """A function of a module of `kernelinfo.render`, imported when it first writes an answer."""
+    """A function of a module of `kernelinfo.render`; the module is imported when the function is
+    first called."""
     return partial(_render, module, name)
 
 
@@ -218,8 +219,11 @@ _EVERY = 0.1  # seconds between updates
 
 
 def read_with(item: object) -> tuple[str, int, int]:
-    """(path, end of the bytes of it that are read, kernels) of an item of a run: a result, a name,
-    rows of kernels as text, or a code object and its module; 0 bytes if they are unknown."""
+    """(path, offset in bytes up to which the file has been read, number of kernels) of an item of a
+    run; the offset is 0 if unknown.
+
+    An item is a result, a name, rows of kernels as text, or a code object with its module.
+    """
     match item:
         case Result(kernel=Kernel(code_object=place)):
             return place.path, (place.offset or 0) + place.size, 1
@@ -239,11 +243,12 @@ def shown(
     *,
     streams: bool = False,
 ) -> Iterator[_T]:
-    """The items unchanged. After 0.4 s a bar shows the bytes and kernels read so far, and the
-    elapsed time, which keeps running while no item comes. Without `paths` it shows no bytes.
+    """The items unchanged. After 0.4 s a progress bar shows the bytes and kernels read so far, and
+    the elapsed time, which also advances while no item arrives. Without `paths` the bar shows no
+    bytes.
 
-    `streams` says that results are written as they come: on a terminal the first result replaces
-    the bar.
+    With `streams` the results are printed as they arrive: on a terminal the first one replaces the
+    bar.
     """
     if not sys.stderr.isatty():
         return iter(items)
@@ -280,9 +285,12 @@ def _shown(
 
 @contextmanager
 def bar(make: Callable[[ModuleType], Any]) -> Iterator[Callable[..., None]]:
-    """A function that updates the fields of a progress bar, which `make` takes from the module of
-    bars. The bar appears after 0.4 s and disappears at the end. No bar is drawn if standard error
-    is not a terminal."""
+    """A function that updates the fields of a progress bar. `make` creates the bar, given the
+    module `screen`.
+
+    The bar appears after 0.4 s and disappears at the end. Nothing is drawn if standard error is not
+    a terminal.
+    """
     if not sys.stderr.isatty():
         yield lambda **fields: None
         return

@@ -95,7 +95,7 @@ def _only_below(
 
 
 _UNBROKEN = "\u2011"
-"""The hyphen behind which no line of help ends: `--update-baseline` stays whole."""
+"""A hyphen that does not end a line of help: `--update-baseline` stays whole."""
 
 
 class _Command(TyperCommand):
@@ -163,7 +163,8 @@ class _CommandLine(TyperGroup):
         _write(self.epilog, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        """Parse the words. In shell completion, a first option is one of `report`."""
+        """Parse the words. In shell completion, an option before any command is completed as an
+        option of `report`."""
         names = {name for option in self.get_params(ctx) for name in option.opts}
         if ctx.resilient_parsing and args and args[0].startswith("-") and args[0] not in names:
             args = [_DEFAULT_COMMAND, *args]

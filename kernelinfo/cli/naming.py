@@ -37,11 +37,11 @@ _T = TypeVar("_T")
 def choosing(path: str, name: str | None, options: Options, problems: Problems) -> Options:
     """The options, narrowed to the kernels that `name` means; None means all kernels.
 
-    Names are read first, so that only chosen kernels are decoded, unless a glob or a regular
-    expression can be decided for each name alone. A whole name or symbol takes precedence over the
-    other spellings of `pattern.matching`. A name that is not a glob or a regular expression has to
-    mean one kernel, or one per target if the user names several targets. If more kernels have it,
-    they are listed with what tells them apart, and the command exits with 2.
+    A glob or a regular expression is matched against each kernel as it is read. Any other name is
+    first looked up among all names, so that only chosen kernels are decoded; a whole name or symbol
+    takes precedence over the other spellings of `names.matching`. It has to mean one kernel, or
+    one per target if the user names several targets. If it means several, the command lists them
+    with what tells them apart and exits with 2.
     """
     if name is None:
         return options
@@ -68,8 +68,8 @@ def chosen_when_read(
     items: Iterator[_T],
     kernel_of: Callable[[_T], Kernel | None],
 ) -> Iterator[_T]:
-    """The items with the kernels that `name` means, as `choosing` says. Only items of standard
-    input still have to be filtered, so all of them are held in memory."""
+    """The items of the kernels that `name` means, as in `choosing`. Standard input can be read only
+    once: its items are held in memory and filtered here."""
     if path != STANDARD_INPUT or name is None or _is_decided_alone(name):
         return items
     every = [*items]
@@ -83,8 +83,8 @@ def chosen_when_read(
 
 
 def _is_decided_alone(name: str) -> bool:
-    """True for a glob or a regular expression, whose match does not depend on other kernels. A
-    whole name that contains `*`, `?` or `[` has parameters."""
+    """True for a glob or a regular expression: other kernels do not affect its match. A name with
+    parameters that contains `*`, `?` or `[` is a whole name."""
     return is_pattern(name) and "(" not in name
 
 
@@ -113,8 +113,8 @@ def _check_is_one(name: str, kernels: Iterable[Kernel], path: str, options: Opti
 def every_name(
     path: str, options: Options, items: Iterator[Item], problems: Problems
 ) -> tuple[list[KernelName], Iterator[Item]]:
-    """The names of all kernels, and the items. Names come from the items only for standard input.
-    The whole path is read, so that `problems` has all damage."""
+    """(all kernel names, the items). The whole path is read, so that `problems` gets all damage.
+    For standard input the names come from the items."""
     if path == STANDARD_INPUT:  # is read once
         every = [*items]
         read, items = iter(every), iter(every)
@@ -177,7 +177,8 @@ def rules(incomplete: str) -> Offers:
 
 
 def levels(incomplete: str) -> Offers:
-    """Values of --severity: `KI201=` first, then `KI201=note` and the like."""
+    """Completions of --severity: rules such as `KI201=`; after the `=`, values such as
+    `KI201=note`."""
     rule, equals, _ = incomplete.partition("=")
     if equals:
         return [(f"{rule}={level}", "") for level in reversed(get_args(Severity))]

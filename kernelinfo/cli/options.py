@@ -167,7 +167,7 @@ CompileCommands = Annotated[
     ),
 ]
 Flags = Annotated[
-    list[str] | None, typer.Option("--flag", metavar="FLAG", hidden=True, help="A flag behind --.")
+    list[str] | None, typer.Option("--flag", metavar="FLAG", hidden=True, help="A flag after --.")
 ]
 Targets = Annotated[
     list[str] | None,
@@ -389,9 +389,10 @@ def choice(
     all_copies: bool = False,
     arch: str | None = None,
 ) -> Options:
-    """The options of an analysis with the choice of kernels that a command line states.
+    """The kernels that a command line chooses, as options of an analysis.
 
-    `raised` are the bounds of `--bound`; `--deep` raises that of files in folders.
+    `raised` holds the bounds of `--bound`. With `deep`, code is searched in all bytes of files of
+    unknown formats.
     """
     return Options(
         arch=arch,

@@ -136,7 +136,11 @@ def refuse_missing_sources(paths: Sequence[str]) -> None:
 
 
 def without_sources(paths: Sequence[str], options: Options, settings: Settings) -> Options:
-    """The options, with the target for inputs that do not name one."""
+    """The options for inputs that are not compiled, with --arch as the target of inputs that name
+    none.
+
+    Raises `OptionError` for options that only sources take, and for a source among other inputs.
+    """
     given = {
         "--compile-commands": settings.compile_commands,
         "--compiler": settings.compiler,

@@ -1,4 +1,4 @@
-"""A scan for the command line: run, told, ended by its exit code."""
+"""A scan for the command line: runs it, prints its progress and result, sets the exit code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SHOWN = 20  # most problems printed; the dataset has all
 def request(
     urls: Sequence[str], to: str, build: str, options: Options, **settings: Any
 ) -> ScanRequest:
-    """The request of a scan, as of `scanning.make_request`, for rows with all counts."""
+    """The request of a scan whose rows have all counts; see `scanning.make_request`."""
     view = View(instructions=options.count_instructions is not None)
     written = partial(rows.render_jsonl, view=view)
     return scanning.make_request(urls, to, build, options, rows=written, **settings)
@@ -106,8 +106,8 @@ def _summary(request: ScanRequest, done: Scanned) -> str:
 
 
 def leave(request: ScanRequest, done: Scanned) -> None:
-    """Print up to 20 problems of a build that are not accepted; exit with 2 if there is any, or if
-    a URL has no kernel."""
+    """Print up to 20 problems of a build that are not accepted. Exits with 2 if there are any, or
+    if a URL has no kernel."""
     problems = [unread[1] for unread in done.record.problems if not request.accepts(*unread)]
     missing = scanning.without_kernels(request, done)
     for problem in [*problems[:_SHOWN], *missing]:

@@ -46,7 +46,7 @@ def _numbers(option: str, text: str | None) -> tuple[int, ...]:
 
 
 def _offered(ctx: typer.Context, incomplete: str) -> naming.Offers:
-    """For completion: kernels of textual IR on the command line, and of the assembly next to
+    """Completions: kernels of textual IR on the command line, and of the assembly next to
     bitcode."""
     entries: list[naming.NameAndMember] = []
     for path in naming.paths(ctx):
@@ -273,8 +273,9 @@ def _ends(future: Future[Sweep], tell: Callable[[], None], seconds: float) -> bo
 def _progress(
     update: Callable[..., None],
 ) -> tuple[Callable[[], None], Callable[[int, int], None]]:
-    """Two functions: one prints the progress, the other receives the numbers of finished and of all
-    variants. A terminal gets a bar; other outputs get a line every ten variants or 5 s."""
+    """Two functions: the first prints the progress, the second takes the number of finished
+    variants and of all. A terminal gets a bar; other outputs get a line every ten variants or 5
+    s."""
     done, total, last_done, last_time = 0, 0, 0, time.monotonic()
 
     def progress(now_done: int, of_all: int) -> None:

@@ -108,9 +108,11 @@ def command(
 
 
 def _watch_of(paths: list[str], run: str | None, settings: Settings, query: Options) -> Watch:
-    """Sources that are compiled, a command that builds, or outputs that somebody else builds.
+    """What to watch: sources to compile, a command that builds, or outputs that another program
+    builds.
 
-    Raises `OptionError` for sources with `--run`, without a target, or that are not there."""
+    Raises `OptionError` for sources with `--run`, without a target, or that do not exist.
+    """
     if STANDARD_INPUT in paths:
         raise OptionError(say("watch-stdin"))
     sources = project.sources_to_compile(paths, settings)
@@ -125,8 +127,8 @@ def _watch_of(paths: list[str], run: str | None, settings: Settings, query: Opti
 
 
 def _watch(watch: Watch, view: View, format: str, *, once: bool, folds: bool) -> int:
-    """Show looks until a signal arrives, or only one look. Returns 2 if the last one failed.
-    Appended looks keep long lines whole for editors, unless `folds` is set."""
+    """Show looks until a signal arrives, or one look with `once`. Returns 2 if the last look
+    failed. Looks that are appended keep long lines whole for editors, unless `folds` is set."""
     is_drawn = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     with closing(events(watch)) as stream:
         if is_drawn and format == "text" and not once:

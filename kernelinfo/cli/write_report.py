@@ -120,10 +120,8 @@ def _may_be_configured() -> bool:
 
 
 def check_readable_again(paths: Sequence[str], run_as: Sequence[str]) -> None:
-    """Check that standard input is not asked for with several targets: it can be read only once.
-
-    Raises `OptionError`.
-    """
+    """Raise `OptionError` if standard input is a path and several targets are named: it can be read
+    only once."""
     if run_as[1:] and STANDARD_INPUT in paths:
         message = say("stdin-once", targets=",".join(run_as))
         raise OptionError(message)
@@ -139,7 +137,7 @@ def read_by_several(
 ) -> Iterator[Any] | None:
     """Results and problems of the paths, read in parallel; with `rows` the kernels come as text.
 
-    None if one process was asked for or is enough.
+    None if the user asks for one process, or if one is enough.
     """
     # Only one process knows all that was read before, and what sources are compiled to.
     if jobs == 1 or options.unique or options.compiled:

@@ -84,7 +84,7 @@ class Comparison(NamedTuple):
 
 
 def _known_sums(pairs: Iterable[Pair], measure: str) -> tuple[Any, Any]:
-    """(old, new) sums of a measure over the pairs that have it on both sides."""
+    """(old, new) sums of a measure over the pairs in which both kernels have it."""
     amount = attrgetter(measure)
     values = ((amount(pair.old.numbers), amount(pair.new.numbers)) for pair in pairs)
     both_known = [both for both in values if None not in both]
@@ -96,10 +96,10 @@ def compare(
 ) -> Comparison:
     """The comparison of two builds: each kernel is in one pair, in `gone` or in `new`.
 
-    Kernels of a pair have the same target. If each build has a processor once and only its features
-    changed, these targets count as the same. `across_targets` then pairs the remaining kernels of
-    any target. `loose` also pairs kernels that share only a unique base name. The result does not
-    depend on the order of kernels in a build.
+    Kernels of a pair have the same target. If only the features of a processor changed, and each
+    build has it with one set of features, the two targets count as the same. `across_targets` then
+    pairs the remaining kernels of any target. `loose` also pairs kernels that share only a unique
+    base name. The result does not depend on the order of kernels in a build.
     """
     scopes = [_scopes_by_target(old, new)]
     if across_targets:
@@ -126,8 +126,8 @@ _Summaries = dict[int, KernelSummary]  # position in the build → kernel
 def _unchanged(
     old: Sequence[KernelSummary], new: Sequence[KernelSummary]
 ) -> tuple[list[Pair | None], _Summaries, _Summaries]:
-    """For each kernel of the new build, its pair if the old build has an equal one; and all other
-    kernels of both builds."""
+    """(pair or None for each kernel of the new build, remaining old kernels, remaining new
+    kernels). The pairs are of equal kernels."""
     first: dict[KernelSummary, int] = {}
     after: dict[int, int] = {}  # position in the old build → the next one of an equal kernel
     for number in reversed(range(len(old))):
@@ -209,8 +209,8 @@ def _order(kernel: KernelSummary) -> tuple[tuple[bool, object], ...]:
 
 
 def _scopes_by_target(old: Build, new: Build) -> Scopes:
-    """The scope of each target. A processor whose features changed is a single scope if each build
-    has it once."""
+    """The scope of each target; only kernels of one scope are paired. Two targets of a processor
+    share a scope if only one set of its features is gone and one is new."""
     ours, theirs = (
         dict.fromkeys((*build.targets, *(kernel.target for kernel in build.kernels)))
         for build in (old, new)

@@ -194,7 +194,7 @@ a loop. same: no number differs."""
 
 
 class Move(NamedTuple):
-    """One number that differs; None if an input does not state it."""
+    """A number that differs between two builds; a side is None if that input does not state it."""
 
     measure: str
     """Name of a number, as of a `KernelNumbers`; percent in place of waves_per_simd if the
@@ -272,7 +272,7 @@ class Pair(NamedTuple):
 
     @property
     def loops(self) -> tuple[LoopMove, ...]:
-        """Loops that moved; see `loops.moved_loops`."""
+        """Loops that moved; see `moved_loops`."""
         return moved_loops(self.old.loops, self.new.loops)
 
     @property
@@ -346,7 +346,8 @@ def effect(moves: Sequence[Move]) -> Effect:
 
 
 def _of_occupancy(pair: Pair, occupancy: Move, moved: dict[str, Move]) -> str:
-    """The limit that costs waves now, or the old limit if waves were gained, in words."""
+    """In words, the limit that costs waves in the new build; if waves were gained, the limit in the
+    old build."""
     old, new = pair.old.numbers, pair.new.numbers
     topics = [RESOURCES[limit] for limit in (old if occupancy.better else new).limiters]
     parts = list(_topics((topic for topic in topics if topic != "scratch"), moved))

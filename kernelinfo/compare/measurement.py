@@ -31,7 +31,7 @@ _CANNOT_START = Selection(select=("KI001", "KI002")).rules()
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Dispatches that were joined, with their prediction."""
+    """One or more equal dispatches of a run, with the prediction for them."""
 
     dispatch: Dispatch
     kernel: Kernel | None
@@ -342,8 +342,8 @@ def _sum(launches: list[list[Measurement]]) -> tuple[int, ...]:
 def _measured(
     launches: Sequence[Dispatch], of_targets: Sequence[Candidates]
 ) -> Iterator[Measurement]:
-    """A measurement for each launch. `of_targets` are the candidates on one target, or on several
-    that tie."""
+    """A measurement for each launch. `of_targets` gives the candidates on one target, or on several
+    equally near ones."""
     every = [[c for candidates in of_targets for c in candidates(launch)] for launch in launches]
     whole = {
         build: _sum(
@@ -365,7 +365,8 @@ def _is_generic(candidate: Measurement) -> bool:
 
 
 def _of_equals(dispatch: Dispatch, candidates: Sequence[Measurement]) -> Measurement:
-    """The prediction that all candidates share; if they differ, no prediction and their names."""
+    """The prediction, if all candidates share it; otherwise no prediction, and the names of the
+    candidates."""
     if not candidates:
         return Measurement(dispatch, None)
     is_predicted = len(set(map(_prediction, candidates))) == 1

@@ -279,8 +279,11 @@ def _sets(database: sqlite3.Connection, size: int) -> list[ReadTable]:
 
 
 def _reader(database: sqlite3.Connection, id: str, names: Collection[str], size: int) -> ReadTable:
-    """The function that reads the tables of one process, all together at most two characters per
-    byte of the file. Values that are NULL or BLOB are left out."""
+    """A function that reads the tables of one process; it omits values that are NULL or BLOB.
+
+    The text of all rows may have at most two characters per byte of the file; beyond that the
+    function raises `ReadError`.
+    """
     text_left = 2 * size
 
     def read(table: str, *columns: str) -> Iterator[RocpdRow]:

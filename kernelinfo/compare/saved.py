@@ -98,8 +98,8 @@ def checked(
     columns: Iterable[Column] = COLUMNS,
     key_of: Callable[[Column], str] = attrgetter("name"),
 ) -> Record:
-    """The record. Raises `KeyError` for a column that it lacks, and `ValueError` for a value that
-    its column cannot have, with the key under which the file has it."""
+    """The record, unchanged. Raises `KeyError` for a missing column, and `ValueError` for a value
+    that its column cannot have; the message names the key in the file."""
     counted = INSTRUCTIONS if INSTRUCTIONS[0].name in record else ()
     for column in (*columns, *counted):
         value = record[column.name]
@@ -208,8 +208,8 @@ def _counts(counts: _Object) -> InstructionCounts:
 
 
 def _value_at(value: Any, path: str) -> Any:
-    """The value under a path of keys; None if a value on the way is null. A number indexes a list
-    (None past its end); another key is read from all its members."""
+    """The value at a path of keys, `a.b.0`; None if a value on the way is null. A number indexes a
+    list (None past its end); any other key is read from each member of a list."""
     key, _, rest = path.partition(".")
     if not key or value is None:
         return value
@@ -357,8 +357,9 @@ def _is_csv(blob: Blob) -> bool:
 def read_saved(blob: Blob, options: Options, tell: Tell) -> summary.Build:
     """The build of a saved report, with the kernels that `options` choose.
 
-    The problems are the report's own, and those of a report without kernels or for a launch that
-    differs from that of `options`. Raises `ReadError` if the file is not a report.
+    `tell` takes the problems that the report stores, and a problem if no kernel is chosen or the
+    report was saved for a launch other than that of `options`. Raises `ReadError` if the file is
+    not a report.
     """
     events, kernels = Events(), []
     stamps: set[str] = set()

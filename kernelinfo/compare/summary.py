@@ -27,9 +27,12 @@ _named_by_field.__new__.__defaults__ = (None,) * len(_FIELDS)
 
 
 class KernelNumbers(_named_by_field):  # type: ignore[misc, valid-type]  # fields of the table
-    """The compared values of a kernel: the columns with a `field`, each under that name, `limiters`
-    and `exact`. None if the input does not state it; scratch is also None if it grows at run time,
-    since its known part is not comparable."""
+    """The numbers of a kernel that comparisons use: each column with a `field`, under that name,
+    `limiters` and `exact`.
+
+    A number is None if the input does not state it. Scratch is also None if it grows at run time:
+    its known part is not comparable.
+    """
 
     __slots__ = ()
 
@@ -134,7 +137,8 @@ def _summaries(
     compilers: set[str],
     statements: Statements,
 ) -> Iterator[KernelSummary]:
-    """The summary of each kernel, as in `build`. Adds the stamps of compilers to `compilers`."""
+    """The summaries of the kernels; see `build` for the arguments. Adds the stamps of compilers to
+    `compilers`."""
     code_object: CodeObject | None = None
     for result in results:
         if result.kernel.code_object is not code_object:
@@ -196,8 +200,8 @@ def summary_of(record: Record) -> KernelSummary:
 
 
 def numbers_of(kernel: Result | Record) -> KernelNumbers:
-    """The compared numbers of a kernel under the launch of its occupancy, or of a record; those of
-    instructions if they are counted."""
+    """The numbers of a kernel that comparisons use, under the launch of its occupancy. Instruction
+    counts are included if the kernel or record has them."""
     if isinstance(kernel, Result):
         is_counted, occupancy = bool(kernel.kernel.instructions), kernel.occupancy
         limiters, exact = occupancy and occupancy.limiters, occupancy and occupancy.exact

@@ -129,7 +129,7 @@ def empty_source(language: SourceLanguage, folder: str) -> str:
 
 
 def _stated(end: CompletedProcess[bytes], command: Sequence[str]) -> list[str]:
-    """The words of the clang command that a wrapper prints; empty if it prints none."""
+    """The words of the clang command that a wrapper printed; empty if it printed none."""
     if stated := _STATED.search(end.stdout.decode("utf-8", "surrogateescape")):
         with suppress(ValueError):  # quotes without an end
             return shlex.split(stated[1])
@@ -298,6 +298,6 @@ def _parts(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def stands_in_ir(flags: Sequence[str]) -> bool:
-    """True if the IR records everything that the flags of its source may ask of code generation."""
+    """True if the IR of a source records all that its flags ask of code generation."""
     rest = (written for option, _, written in _parts(flags) if not option)
     return all(_STANDS_IN_IR.fullmatch(written) for written in rest)

@@ -252,7 +252,7 @@ _MOST_LINES = 40
 def definition_texts(text: str) -> dict[str, str]:
     """Symbol → text of each function and variable of a module, and of functions without a body.
 
-    A function has its attributes behind its text. Intrinsics are left out.
+    The text of a function ends with its attributes. Intrinsics are left out.
     """
     groups = _groups(text)
     texts = {_symbol(match[1]): match[2] for match in _GLOBAL.finditer(text)}
@@ -266,7 +266,8 @@ def definition_texts(text: str) -> dict[str, str]:
 
 
 def reached(texts: Mapping[str, str], symbols: Iterable[str]) -> dict[str, str]:
-    """Those of `definition_texts` that the symbols call or refer to, themselves among them."""
+    """The `texts` of these symbols and of everything that they call or refer to, directly or
+    not."""
     seen = dict[str, str]()
     new = {*symbols} & texts.keys()
     while new:
@@ -277,10 +278,10 @@ def reached(texts: Mapping[str, str], symbols: Iterable[str]) -> dict[str, str]:
 
 
 def may_stay_called(definition: str, *, inlines_all: bool) -> bool:
-    """True for a function, no kernel, that may be left as a function.
+    """True for a function (not a kernel) that LLVM may leave as a call instead of inlining it.
 
     Whether it is inlined depends on all its callers (LLVM InlineCost.cpp, LastCallToStaticBonus).
-    `inlines_all` tells that only `noinline` keeps a function from it.
+    With `inlines_all` only `noinline` keeps a function from being inlined.
     """
     body, _, words = definition.rpartition("\n")
     if definition.startswith("declare "):
@@ -337,7 +338,7 @@ def known_triple(stated: str) -> str | None:
 
 
 def with_triple(text: str, triple: str) -> str:
-    """The module with another target triple."""
+    """The module, with its target triple replaced."""
     stated = re.subn(r'^target triple = "[^"]*"', f'target triple = "{triple}"', text, flags=re.M)
     return stated[0] if stated[1] else f'target triple = "{triple}"\n{text}'
 

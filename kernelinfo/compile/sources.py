@@ -59,10 +59,10 @@ def compile_sources(
 def compile_twice(
     paths: Iterable[str], settings: Settings, processes: Processes, *, is_of_one: bool
 ) -> tuple[_CompiledTwice, ...]:
-    """Each source as assembly and as IR. Raises as `compile_sources`.
+    """Each source as assembly and as IR. Raises what `compile_sources` raises.
 
-    `is_of_one` says that only one kernel of many is needed: no assembly is made then, if the IR
-    tells code generation all that the flags ask for.
+    With `is_of_one` only one kernel of many is needed: then no assembly is made if the IR records
+    all that the flags ask of code generation.
 
     A source with several targets is an `OptionError`, too.
     """
@@ -140,7 +140,7 @@ def _compiled_twice(is_of_one: bool, processes: Processes, job: Job) -> _Compile
 
 
 def _stands_in_ir(job: Job) -> bool:
-    """True if code generation of the source's IR needs no other flag of its compiler."""
+    """True if the IR of a job's source records all that its flags ask of code generation."""
     if job.language == "ir":
         return False
     if not commands.is_clang(job.compiler) and os.environ.get("HIPCC_COMPILE_FLAGS_APPEND"):
@@ -209,8 +209,8 @@ def _reason(job: Job, messages: str, processes: Processes, folder: str) -> Messa
 
 
 def _command(job: Job, form: Sequence[str], processes: Processes, folder: str) -> tuple[str, ...]:
-    """The command without input and output. Only words that the user typed go through a wrapper. A
-    source's name does not: a glob may match a file that somebody else named."""
+    """The command without input and output. Only words that the user typed go through a wrapper.
+    The name of a source does not: a glob may match a file that somebody else named."""
     build = (job.compiler, job.language, job.target)
     if commands.is_clang(job.compiler):
         return commands.make_device_command(*build, (*job.values, *job.flags), form)
@@ -258,11 +258,11 @@ def find_knowing_compilers(
     folder: str,
     flags: Sequence[str] = (),
 ) -> Message | None:
-    """The installed compilers that know a target, and what the first of them lacks, in words,
-    unless the user's `flags` make up for that.
+    """A message that names the installed compilers that know a target, and what the first of them
+    lacks.
 
-    None if no other compiler knows the target, or if `compiler` does and a user's flag names
-    another target.
+    None if no other compiler knows the target, or if `compiler` does and the user's `flags` name
+    another target. What a compiler lacks is omitted if `flags` include -nogpulib.
     """
     error = _error_without_code(compiler, language, target, processes, folder)
     if error is None or error.code != "compiler-target":

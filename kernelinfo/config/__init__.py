@@ -139,7 +139,7 @@ def _value(stated: Any, key: Key, path: KeyPath, complaints: ConfigComplaints) -
 
 
 def _element(stated: Any, key: Key, path: KeyPath, complaints: ConfigComplaints) -> Any:
-    """One value of a key. The key path of a table in an array is under `path`."""
+    """One value of a key. `path` leads to the key, or to the array that holds the value."""
     if not key.keys or not isinstance(stated, dict):
         return _scalar(stated, key.kind, path, complaints)
     if not key.array:

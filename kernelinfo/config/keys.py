@@ -41,15 +41,16 @@ MEASURES = tuple(
 
 
 class Bound(NamedTuple):
-    """A bound of a budget on a number, or of [gate] on how much worse than pinned it is."""
+    """A bound on a number: on its value (budgets), or on how much worse than pinned it is
+    ([gate])."""
 
     sign: str
     """`<=`, `>=` or `==`; of [gate] `+`, or `+%` for a percentage of the pinned number."""
     limit: float
 
     def holds(self, value: float, pinned: float = 0) -> bool:
-        """True if a number keeps the bound; of [gate] the amount by which it is worse than the
-        `pinned` number."""
+        """True if a number keeps the bound. For a bound of [gate], `value` is the amount by which
+        the number is worse than `pinned`."""
         compare, _ = _SIGNS[self.sign]
         limit = self.limit * pinned / 100 if self.sign == "+%" else self.limit
         return bool(compare(value, limit))

@@ -54,7 +54,7 @@ def scan(
     scheduler: str | None = None,
     wait: bool = False,
 ) -> Scanned:
-    """The build that files, folders, globs or URLs were read into, in the dataset at `to`.
+    """Read files, folders, globs or URLs into a build of the dataset at `to`; returns the build.
 
     `options` choose kernels, launch and bounds. `accept_problems` is a file of known problems.
     `timeout` is in seconds per file. `workers` processes of this machine do the work, or those of
@@ -90,13 +90,13 @@ def trend(
     by: By | None = None,
     may_be_first: bool = False,
 ) -> Trend:
-    """How kernels of a dataset moved from build to build, as `kernelinfo trend`.
+    """How kernels of a dataset moved from build to build, as `kernelinfo trend` shows it.
 
     `builds` are compared in the given order, by default all in natural order of their names (7.9
     before 7.10), starting with `since`. `options` choose kernels. With `moved` the result includes
-    kernels that moved only within the hardware's steps. `by` sums over all kernels of the first and
-    last build. Raises `KernelinfoError`: the dataset cannot be read, an extra is missing, or it has
-    a single build, unless `may_be_first`.
+    kernels that moved only within the hardware's steps. `by` groups all kernels of the first and
+    last build, with sums for each group. Raises `KernelinfoError`: the dataset cannot be read, an
+    extra is missing, or the dataset has a single build and `may_be_first` is False.
     """
     result: Trend = _movers().ask(
         dataset,

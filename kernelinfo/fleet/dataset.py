@@ -237,7 +237,8 @@ def _lines_of(name: str, scratch: str) -> str:
 
 
 def opened_row(opened: str, path: str, url: str) -> DatasetRow:
-    """A row with the file that the `Path` of kernels in a scratch folder means."""
+    """A row for the kernels of one file: `opened` is their `Path` in the scratch folder, `path` and
+    `url` the path and address of the file in the dataset."""
     return {"Opened": opened, "Path": path, "Url": url, "Library": library_of(path)}
 
 
@@ -289,8 +290,8 @@ def _files_of(dataset: Dataset, table: TableName, build: str) -> list[str]:
 def unmatched_choices(
     connection: duckdb.DuckDBPyConnection, view: str, options: Options
 ) -> tuple[Message, ...]:
-    """A message per `-k`, `--target` and `--member` without a kernel in a view, if another option
-    has one."""
+    """A message for each `-k`, `--target` and `--member` that matches no kernel of a view; none if
+    no option matches any."""
     columns = "Kernel_Name, Symbol, Target, Member"
     kernels = connection.execute(f"SELECT DISTINCT {columns} FROM {view}").fetchall()
     met = {pair for kernel in kernels for pair in options.met(*kernel)}

@@ -152,8 +152,8 @@ def _group_by_library(
 def _place(
     movers: Iterable[KernelSummary], places: Whereabouts, shown: dict[int, KernelSummary]
 ) -> Iterator[KernelSummary]:
-    """The kernels, with paths replaced by places: paths differ from build to build. `shown` maps
-    each to the kernel with its path."""
+    """The kernels, with paths replaced by places, since paths differ from build to build. Adds to
+    `shown`: each such kernel → the kernel with its path."""
     for kernel in movers:
         placed = kernel._replace(code_object=places[kernel.code_object][1])
         shown[id(placed)] = kernel
@@ -303,7 +303,7 @@ def _pad(history: History, builds: int) -> History:
 
 
 def _go_on(history: History, pair: Pair, build: str, *, has_moved: bool) -> History:
-    """The history, extended by the kernel of one more build."""
+    """The history, continued by the kernel of the next build."""
     steps = (*history.steps, (build, pair)) if has_moved else history.steps
     return history._replace(filled=(*history.filled, pair.new), steps=steps)
 

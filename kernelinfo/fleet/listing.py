@@ -191,8 +191,8 @@ def with_own_paths(listed: Iterable[InputFile]) -> list[InputFile]:
 def find(url: str, seconds: float, seen: Seen) -> Iterator[InputFile | File | Problem]:
     """Files at or below a URL, and a problem for each entry that cannot be listed.
 
-    Local files that `seen` has are a repeated `File`; the others are added to it. `seconds` limits
-    each answer of a server. Raises `OptionError` for standard input.
+    A local file in `seen` is returned as a repeated `File`; the others are added to `seen`.
+    `seconds` limits each answer of a server. Raises `OptionError` for standard input.
     """
     if url == files.STANDARD_INPUT:
         raise OptionError(say("scan-of-stdin"))
@@ -274,7 +274,7 @@ def _stamp(info: dict[str, Any]) -> str | None:
 
 
 def _listed(fs: Any, top: str, seconds: float, *, is_folder: bool) -> tuple[bool, dict[str, Info]]:
-    """For a URL of a store: true if the user named the files, and fsspec's `info` by path."""
+    """(True if the user named the files, path → fsspec's `info`) for a URL of a store."""
     is_glob = has_magic(top) and "?" not in top
     if not is_glob and not is_folder and fs.isfile(top):
         return True, {top: fs.info(top)}
@@ -341,7 +341,8 @@ _SHARES_A_WORKER = 4
 
 
 class ScanTask(NamedTuple):
-    """Files that one worker reads and writes as one part, and the outcome when it has."""
+    """Files that one worker reads and whose rows it writes as one part; and the outcome once it
+    has."""
 
     part: str
     files: tuple[InputFile, ...]

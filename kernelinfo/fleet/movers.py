@@ -168,7 +168,8 @@ def _unfinished(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
 def _check_count(
     dataset: Dataset, names: Sequence[str], unfinished: Sequence[str], may_be_first: bool
 ) -> None:
-    """Raises `KernelinfoError` for fewer than two builds, unless the only one may be the first."""
+    """Raises `KernelinfoError` for fewer than two builds; with `may_be_first` one build is
+    enough."""
     if len(names) > 1 or (may_be_first and names and not unfinished):
         return
     if unfinished:
@@ -290,8 +291,8 @@ def _labels(written: str | None) -> dict[str, str]:
 
 
 def _gaps(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> dict[str, set[str]]:
-    """For each build, the libraries with a problem that is not the same in all builds. A folder's
-    problem applies to all libraries below it."""
+    """For each build, the libraries with a problem that some other build lacks. A folder's problem
+    applies to all libraries below it."""
     rows = connection.execute("SELECT Build, Path, Member, Message FROM problems").fetchall()
     builds_of = defaultdict[Problem, dict[str, str]](dict)  # problem -> build -> path
     for build, path, member, message in rows:

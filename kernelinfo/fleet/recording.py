@@ -50,7 +50,7 @@ class BuildRecord(NamedTuple):
 
 
 def done(request: ScanRequest) -> tuple[list[DatasetRow], dict[str, DatasetRow]]:
-    """The manifest of the build or shard, and the finished rows of `inputs` by path.
+    """(manifest of the build or shard, finished rows of `inputs` by path).
 
     Parts newer than the manifest come from a run that ended early: their files are finished, too.
     Raises `KernelinfoError` for a damaged dataset.
@@ -135,7 +135,7 @@ def _labels(manifest: Sequence[DatasetRow]) -> str | None:
 
 
 def _own(request: ScanRequest, table: TableName) -> list[str]:
-    """Files of the build, or of the one shard of it, that this scan writes."""
+    """Files of the build that this scan owns: those of its shard."""
     files = request.dataset.files(table, request.build)
     return [file for file in files if shard_of(part_of(file)) == request.shard]
 
@@ -160,10 +160,10 @@ def _counted(request: ScanRequest) -> tuple[Counter[RowKey], dict[RowKey, list[U
 
 
 def _tidy(request: ScanRequest, live: Set[RowKey], there: Iterable[RowKey]) -> None:
-    """Delete what no longer counts: parts of interrupted runs, rows of files that a later part
+    """Delete data that no longer counts: parts of interrupted runs, rows of files that a later part
     replaces, and rows of `inputs` that the manifest has.
 
-    `live` has the addresses and parts that count, `there` those of all rows of kernels and
+    `live` holds the (address, part) pairs that count, `there` those of all rows of kernels and
     problems.
     """
     parts = {part for _, part in live}
@@ -310,7 +310,7 @@ class Lock:
 def held(
     lock: Lock, *, wait: bool = False, tell: Callable[[str], object] = lambda text: None
 ) -> Iterator[None]:
-    """Hold a lock. Raises `KernelinfoError` if another scan holds it; with `wait` it says so once
+    """Hold a lock. Raises `KernelinfoError` if another scan holds it; with `wait`, tells that once
     and waits until the lock is free."""
     is_told = False
     while holder := lock.take():

@@ -150,7 +150,7 @@ def scan(
     tell: Callable[[str], object] = lambda text: None,
     shown: ShowsOutcomes = lambda outcomes, plan: outcomes,
 ) -> Scanned:
-    """The build after all files that are new or changed were read.
+    """The build, after all new and changed files were read.
 
     `scheduler` is the address of a dask scheduler. Without one, `workers` local processes do the
     work, by default as many as the bytes justify and at most one per core. Raises
@@ -269,8 +269,11 @@ def without_kernels(request: ScanRequest, done: Scanned) -> list[Problem]:
 
 
 def unmatched_notes(request: ScanRequest) -> list[Note]:
-    """One note per `-k` or `--target` without a kernel, unless none of them has one. The dataset is
-    asked, because it also has kernels of files that an earlier run read."""
+    """One note for each `-k` or `--target` that matches no kernel; no notes if none of them matches
+    one.
+
+    The notes count kernels of the whole dataset, so files that an earlier run read count, too.
+    """
     if len(request.options.asked) < 2:
         return []
     with request.dataset.storage.connect() as connection:

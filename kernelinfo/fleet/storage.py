@@ -73,10 +73,10 @@ class Storage:
     ) -> Iterator[duckdb.DuckDBPyConnection]:
         """A DuckDB connection that can read and write the files; its errors are `KernelinfoError`.
 
-        With a `scratch` folder, as in a worker, it has one thread and 160 MB of memory, outside
-        `one_database`. Signals are held back until it ends, unless `is_long` is set or a store may
-        keep it waiting: DuckDB drops the exception raised by a signal handler and raises
-        `RuntimeError`, which becomes `KeyboardInterrupt` here.
+        A worker passes a `scratch` folder: its database then has one thread and 160 MB of memory.
+        Within `one_database` all connections share one database. Signals wait until the connection
+        ends, unless `is_long` is set or the files are in a store: DuckDB drops the exception that a
+        signal handler raises and raises `RuntimeError`, which becomes `KeyboardInterrupt` here.
         """
         small = {"threads": 1, "memory_limit": _MEMORY, "temp_directory": scratch}
         waiting = nullcontext() if is_long or not self._is_local else signals_wait()

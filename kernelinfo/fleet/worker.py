@@ -55,7 +55,8 @@ _one_at_a_time = threading.Lock()
 
 
 class ScanRequest(NamedTuple):
-    """Settings of a scan, the same for all its tasks, and the work of a process on one task."""
+    """Settings of a scan, shared by all its tasks. Its methods do the work of a process on a
+    task."""
 
     urls: tuple[str, ...]
     dataset: Dataset
@@ -235,7 +236,8 @@ def _limit_memory(limit: int) -> None:
 
 
 def input_rows(request: ScanRequest, shares: Sequence[ScanTask]) -> Iterator[DatasetRow]:
-    """Rows of `inputs` that mark the files of a task, or of all shares of one, as done.
+    """Rows of `inputs` that mark files as done. `shares` is one finished task, or all finished
+    tasks that share a file.
 
     A file that could not be fetched has no `Modified`, so the next run reads it again. The options
     of a file that was given up include `--timeout`.

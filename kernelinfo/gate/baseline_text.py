@@ -275,10 +275,10 @@ def name_code_object(unit: str, target: str) -> str:
 
 
 def make_entry(kernels: Sequence[KernelSummary]) -> dict[str, Any]:
-    """The entry of kernels of one symbol, name and unit.
+    """The entry for kernels of one symbol, name and unit.
 
-    `on` maps targets to their numbers, so that a new target adds to an entry and rewrites nothing.
-    A repeated target means two kernels.
+    Its key `on` lists targets with their numbers, so that a new target adds to an entry and
+    rewrites nothing. Two kernels of the same target list it twice.
     """
     symbol, name = kernels[0].symbol, kernels[0].name
     groups: dict[tuple[Any, ...], list[str]] = {}
@@ -353,7 +353,7 @@ def _write_value(key: str, value: Any) -> Any:
 
 
 def pin_loops(kernel: KernelSummary) -> KernelSummary:
-    """The kernel, keeping of its loops only what a baseline stores: the counts of innermost loops
+    """The kernel, with its loops reduced to what a baseline stores: counts of the innermost loops
     with matrix instructions."""
     if not kernel.loops:
         return kernel

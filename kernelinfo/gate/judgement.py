@@ -91,8 +91,8 @@ def _entries_for(entries: Sequence[ForKernels], kernel: Kernel) -> Sequence[ForK
 
 
 def _list_copies(comparison: Comparison) -> dict[tuple[str, str, str], list[KernelSummary]]:
-    """For the identity of each new kernel, the pinned kernels that are paired with other kernels of
-    this identity."""
+    """(library, target, symbol) of each new kernel → pinned kernels that are paired with another
+    kernel of this identity."""
     copies: dict[tuple[str, str, str], list[KernelSummary]]
     copies = {_identity(kernel): [] for kernel in comparison.new}
     for pair in comparison.pairs if copies else ():
@@ -255,9 +255,9 @@ def accept(
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
     """(findings that count, findings that the baseline accepts) of one kernel.
 
-    A finding is accepted up to the severity that it had, and a broken budget only if none of the
-    numbers that it bounds got worse. If changes caused by another compiler are accepted, so is
-    every finding of a rule.
+    A finding is accepted up to its severity in the baseline, a broken budget only if no number that
+    it bounds got worse. If the configuration accepts changes of the compiler, all findings of rules
+    are accepted for a kernel that another compiler built.
     """
     severities = dict(pair.old.accepted)
     all_of_rules = case.change == "accept"

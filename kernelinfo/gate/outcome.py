@@ -313,8 +313,8 @@ def check_pinned(
     configuration: Configuration,
     scope: Scope,
 ) -> Iterator[Problem]:
-    """A problem if the baseline pins none of the kernels found. `missed` are pinned kernels that
-    are missing, which are reported instead."""
+    """A problem if the baseline pins none of the kernels found. No problem if pinned kernels are
+    missing (`missed`): those are reported themselves."""
     if comparison is None or missed or not (scope.whole or not comparison.gone):
         return
     if comparison.new and not comparison.pairs:

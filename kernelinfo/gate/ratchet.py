@@ -55,12 +55,13 @@ def compare_numbers(case: KernelCase, configuration: Configuration) -> Iterator[
 
 
 def _find_moves(case: KernelCase, pair: Pair, configuration: Configuration) -> Iterator[Finding]:
-    """A finding if numbers are not pinned, and one per pinned number that got worse or better.
+    """A finding if some numbers are not pinned, and one for each pinned number that got worse or
+    better.
 
-    Worse numbers within the allowance of [gate] give none, and neither do better ones of a kernel
-    that got worse or spills more. With `strict-baseline` all improvements fail, too. After a change
-    of the compiler, "report" fails only more spills or scratch and vanished matrix instructions,
-    and "accept" fails nothing.
+    There is no finding for a number that got worse within the allowance of [gate], and none for
+    better numbers of a kernel that also got worse or spills more. With `strict-baseline` all
+    improvements fail, too. After a change of the compiler, "report" fails only more spills or
+    scratch and vanished matrix instructions, and "accept" fails nothing.
     """
     gate, strict = configuration.gate, configuration.strict_baseline
     before, now = pair.old.numbers, pair.new.numbers
@@ -171,11 +172,12 @@ def judge_gone(
     configuration: Configuration,
     given_up: Iterable[KernelSummary] = (),
 ) -> Iterator[Notice]:
-    """Notices for pinned kernels that are gone, `missed`: one for each that is likely renamed, one
-    for each that the user states has no successor (`given_up`), then one for each target and each
-    file of which no pinned kernel is left, named as in the baseline, then one for each kernel.
+    """Notices for pinned kernels that are missing from the build (`missed`).
 
-    `pairs` are the kernels that are not gone.
+    The order: likely renames; kernels in `given_up`, which the user declared gone; then the rest.
+    Where no pinned kernel of a target or file is left, one notice covers all kernels of that target
+    or file; otherwise each kernel gets a notice. `pairs` are the pinned kernels that the build
+    still has.
     """
     baseline = str(configuration.baseline)
     for pair in likely:
@@ -282,7 +284,7 @@ def judge_toolchain(
     foreign: Foreign, pinned: Iterable[str], pairs: Sequence[Pair], configuration: Configuration
 ) -> Iterator[Notice]:
     """A notice that names the compilers of the build and of the baseline, if any code object is
-    `foreign`. `pairs` are the kernels in these."""
+    `foreign`. `pairs` are the kernels of these code objects."""
     if not foreign:
         return
     old = {stamp: _shorten(stamp) for stamp in map(str.strip, pinned)}

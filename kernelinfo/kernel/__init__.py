@@ -85,7 +85,7 @@ _LONGEST = 60
 
 
 def _short(name: str) -> str:
-    """The name for `repr`, truncated if it is long."""
+    """The name, truncated for `repr` if it is long."""
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
@@ -268,8 +268,8 @@ class Finding(NamedTuple):
 
     @property
     def code(self) -> str:
-        """Code of the message, which stays when the wording changes: the rule, or `waves-lost` of
-        the gate."""
+        """The rule's number, or the code of the message if the finding has a message of its own,
+        such as `waves-lost`. The code stays when the wording changes."""
         return self.message.code if isinstance(self.message, Message) else self.rule
 
 

@@ -136,7 +136,7 @@ def matrix_loops(loops: Sequence[LoopCounts]) -> Iterator[LoopCounts]:
 
 
 def matrix_loop_copies(loops: Sequence[LoopCounts]) -> int:
-    """The copies in that innermost loop with matrix instructions that has the most of them; 0
+    """The most copies between VGPRs and AGPRs in an innermost loop with matrix instructions; 0
     without such a loop."""
     return max((loop.counts.copies for loop in matrix_loops(loops)), default=0)
 
@@ -256,8 +256,8 @@ def needed_settings(codes: Collection[str], device: str) -> str:
 
 
 def library_in(path: str, member: str | None) -> str:
-    """The name of the library or package that holds the code, as `library_of` gives it; for a kpack
-    archive, the library that the code was taken from."""
+    """The name of the library or package that holds the code, as in `library_of`; for a kpack
+    archive, the library from which the code was taken."""
     if path.endswith(".kpack") and member:
         return library_of(re.sub(_UNIT, "", member))
     return library_of(path)

@@ -37,7 +37,7 @@ class KernelSums(NamedTuple):
     """Sum of the waves per SIMD below the number of slots."""
 
     def plus(self, sums: KernelSums) -> KernelSums:
-        """The sums of both, and the worse of the worst."""
+        """The two sums added; for a worst value, the worse one."""
         both = KernelSums._make(map(sum, zip(self, sums, strict=True)))
         return both._replace(worst_spills=max(self.worst_spills, sums.worst_spills))
 
@@ -230,7 +230,7 @@ class ColumnCondition(NamedTuple):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The columns of rows that this column reads."""
+        """The columns of the record that this condition reads."""
         return self.column.reads
 
     def holds(self, kernel: Result | Record) -> bool:
@@ -279,8 +279,7 @@ class Where(NamedTuple):
     """The whole condition, as the user wrote it; empty for a part of one."""
 
     def holds(self, kernel: Result | Record) -> bool:
-        """True if the parts, combined by the operator, hold for a result, or for a row with the
-        columns `reads`."""
+        """True if the condition holds for a result, or for a row that has the columns `reads`."""
         for part in self.parts:  # a generator would take two frames a level
             if part.holds(kernel) is not (self.operator == "and"):
                 return self.operator == "or"

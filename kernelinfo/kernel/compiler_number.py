@@ -50,8 +50,8 @@ def agrees(traits: Traits, code_object: CodeObject, occupancy: Occupancy) -> boo
 
 
 def why(traits: Traits, code_object: CodeObject, occupancy: Occupancy) -> str | None:
-    """The smallest set of differences in counting that explains the compiler's number, in words,
-    with the LLVM version; None if the numbers agree or nothing explains them."""
+    """In words, the fewest differences in counting that explain the compiler's number, with the
+    LLVM version; None if the numbers agree or nothing explains them."""
     printed, target, demand = traits.numbers.compiler_waves_per_simd, traits.target, traits.demand
     if agrees(traits, code_object, occupancy) is not False or printed is None or target is None:
         return None

@@ -219,16 +219,16 @@ def matches(pattern: str, name: str, symbol: str) -> bool:
 
 @lru_cache(_KNOWN)  # a library has a kernel for each target: -k on rocSPARSE takes 23 % less time
 def matching(patterns: tuple[str, ...], name: str, symbol: str) -> tuple[str, ...]:
-    """Those patterns, in their order, that match one of the kernel's spellings.
+    """The patterns, in their order, that match one of the kernel's spellings.
 
     The spellings of a kernel are the mangled name, the demangled name, and the demangled name
     without parameters, template arguments or namespaces, or as reports shorten it. A pattern is a
     literal spelling, a glob over a whole spelling (`*`, `?` and `[...]` as in a shell), or `re:`
-    and a regular expression found anywhere in one, in linear time (RE2: no look-around, no back
-    references). Spaces in C++ names and suffixes of numbers do not count: `stencil3d<4,8>` is
-    `stencil3d<4u, 8u>`. Raises `OptionError` for an invalid regular expression, for any where
-    google-re2 is not installed, and for a pattern that only the C++ name could match where it
-    cannot be read.
+    and a regular expression that may match a part of a spelling, in linear time (RE2: no
+    look-around, no back references). Spaces in C++ names and suffixes of numbers do not count:
+    `stencil3d<4,8>` is `stencil3d<4u, 8u>`. Raises `OptionError` for an invalid regular expression,
+    for any regular expression if google-re2 is not installed, and for a pattern that could match
+    only a C++ name if names cannot be demangled.
     """
     if symbol == name:
         alike = tuple([pattern for pattern in patterns if _search(pattern)(name)])
@@ -300,8 +300,8 @@ def _loose_spellings(name: str) -> frozenset[str]:
 
 
 def _has_words(pattern: str, name: str) -> bool:
-    """False if each alternative of the pattern has a word that the name lacks: no spelling adds
-    words. This saves nine tenths of the time that `-k` takes per name."""
+    """False if the name cannot match: each alternative of the pattern needs a word that the name
+    lacks. Spares nine tenths of the time that `-k` takes per name."""
     _search(pattern)  # raises `OptionError` for an invalid regular expression
     return any(all(word in name for word in words) for words in _words(pattern))
 

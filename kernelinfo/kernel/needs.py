@@ -20,7 +20,7 @@ _NEAR = 240  # of these; a tuple of 16 does not fit above
 
 
 class NeedsShare(NamedTuple):
-    """The values of one role at the point where most values are live."""
+    """Live values of one role at the instruction where most values are live."""
 
     role: str | None
     """As in the bill of live registers; None for values that only a spill slot holds."""
@@ -55,12 +55,12 @@ class RegisterNeeds(NamedTuple):
     """The `vector` values by role, the largest role first; empty without spill slots."""
 
     def step(self, steps: Iterable[Rung]) -> Rung | None:
-        """The first of the steps, highest occupancy first, that holds the values; None if none
-        does."""
+        """The first of the steps whose VGPRs suffice for the needed vector registers; None if none
+        does. Steps are sorted by occupancy, highest first."""
         return next((step for step in steps if step.vgprs >= self.vector), None)
 
     def advice(self, traits: Traits, occupancy: Occupancy | None) -> str:
-        """The needs of a kernel with these traits in words, as `in_words` gives them."""
+        """The needs of a kernel with these traits, in words; see `in_words`."""
         return in_words(self, traits, occupancy)
 
 
@@ -74,7 +74,8 @@ def in_words(needs: RegisterNeeds | None, traits: Traits, occupancy: Occupancy |
 def registers_in_words(
     needs: RegisterNeeds | None, traits: Traits, occupancy: Occupancy | None
 ) -> str:
-    """`167 VGPRs at gemm.py:31; usually 168 hold them (3 waves/SIMD)`; empty as `in_words`."""
+    """`167 VGPRs at gemm.py:31; usually 168 hold them (3 waves/SIMD)`; empty in the same cases as
+    `in_words`."""
     if not _is_needed(needs, traits):
         return ""
     registers = _registers(needs, traits)
@@ -98,7 +99,8 @@ def _registers(needs: RegisterNeeds, traits: Traits) -> str:
 
 
 def _held(needs: RegisterNeeds, traits: Traits, occupancy: Occupancy) -> str:
-    """Whether the allocated registers, or which step, would hold the needed ones, in words."""
+    """In words: that the allocated registers suffice, which step would suffice, or that none
+    does."""
     given, steps = registers_of(occupancy), _steps(traits, occupancy)
     if given is not None and needs.vector <= given:
         return say("needs-fit", given=given, why=_why_not_free(needs, traits))
@@ -134,8 +136,8 @@ def _steps(traits: Traits, occupancy: Occupancy) -> tuple[Rung, ...]:
 def looser_waves(
     needs: RegisterNeeds | None, traits: Traits, occupancy: Occupancy | None
 ) -> int | None:
-    """Waves/SIMD of the step that would hold what a spilling kernel needs; None if its allocated
-    registers would, or if no step does."""
+    """Waves/SIMD of the step that has enough registers for a spilling kernel. None if the allocated
+    registers suffice, or if no step does."""
     if needs is None or occupancy is None or not traits.numbers.vgpr_spills:
         return None
     given = registers_of(occupancy)

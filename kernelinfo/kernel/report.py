@@ -20,7 +20,7 @@ _MOST_LISTED = 20
 
 
 def _columns() -> ModuleType:
-    """The module of columns; it takes 5 million instructions that a report of text does without."""
+    """The module of columns, imported here because a report as text does without it."""
     from kernelinfo.kernel import record
 
     return record

@@ -145,7 +145,8 @@ class Traits(NamedTuple):
 def settled(
     stated: tuple[StatedNumbers, ...], processor: str | None, compiled_for: str | None
 ) -> Traits:
-    """The traits: each number from its best source, and the demand if the processor is known."""
+    """The traits that these statements give: each number from its best source, and the demand if
+    the processor is known."""
     target = find(processor) if processor else None
     stated = _best_first(stated)
     numbers, agree = _chosen(stated)
@@ -165,7 +166,7 @@ def settled(
 
 
 def _chosen(stated: tuple[StatedNumbers, ...]) -> tuple[Numbers, bool]:
-    """Each number from the first source that states it, and whether no other source differs."""
+    """(each number from the first source that states it, True if no later source differs)."""
     chosen, agree = list(stated[0][1] if stated else NOTHING), True
     for _, numbers in stated[1:]:
         for index, value in enumerate(numbers):
@@ -252,10 +253,10 @@ def _reserved(
 
 
 def _demand(numbers: Numbers, described: bool, target: Target) -> Demand:
-    """The demand on the hardware, with the reasons why it may be higher than the file says.
+    """The demand on the hardware, with the reasons why it may be higher than the input states.
 
-    `numbers` has the used vector registers; `described` is true if a source is a descriptor or the
-    directives of one.
+    `numbers` has the used vector registers; `described` is True if one of the sources is a
+    descriptor, or the directives of one.
     """
     at_least = []
     required = prod(numbers.required_workgroup or (0,))
@@ -319,9 +320,11 @@ def _demand(numbers: Numbers, described: bool, target: Target) -> Demand:
 
 
 def _dynamic_block(stated: int | None, vgprs: int, file: Vgprs) -> int:
-    """Block size of dynamic VGPRs: as stated, else the size that allocates the fewest VGPRs.
+    """Block size of dynamic VGPRs: as stated, else the size with which the fewest VGPRs are
+    allocated.
 
-    0 stands for the granule of static VGPRs and wins ties."""
+    0 means static VGPRs, which win ties.
+    """
     if stated in file.dynamic_blocks:
         return stated
     blocks = [b for b in file.dynamic_blocks if vgprs <= b * file.most_dynamic_blocks]

@@ -24,8 +24,8 @@ def page(topic: str) -> str:
 
 
 def sections() -> dict[str, str]:
-    """The Markdown text of each section with names of its own, such as `waits` of the heading `##
-    Waits, in flight: what …`, by its names."""
+    """Name → Markdown text of each section that can be explained by name. The heading `## Waits, in
+    flight: what …` gives the names `waits` and `in-flight`."""
     named = {}
     for topic in topics():
         for section in re.findall(r"^## .*(?:\n(?!## ).*)*", _text(topic), re.MULTILINE):

@@ -132,7 +132,7 @@ class Occupancy(NamedTuple):
 
     @property
     def filled(self) -> tuple[Resource, ...]:
-        """The resources that, as allocated, have no room for one more workgroup: `limiters`, and
+        """The resources without room for one more workgroup, as allocated: `limiters`, and
         registers that the descriptor's padding uses up."""
         placed, allowed = self.placement, limits.waves_by_resource(self.placement)
         return _without_room(allowed, placed.whole(min(allowed.values())) + placed.together)
@@ -373,7 +373,7 @@ class Range(NamedTuple):
 def next_steps(placed: Placement, allowed: Waves, exceeded: set[Resource]) -> tuple[Step, ...]:
     """One step per limiter, towards one more workgroup or the first one.
 
-    `exceeded` are resources of which the kernel uses more than any wave or workgroup may have.
+    `exceeded` holds resources of which the kernel uses more than a wave or workgroup may have.
     Empty if no smaller use helps: slots and barriers cannot be used less.
     """
     waves = 0 if exceeded else placed.whole(min(allowed.values()))

@@ -172,7 +172,8 @@ def _whole_size(workgroup_size: int) -> int:
 
 
 def _rungs(placed: Placement) -> Iterator[Rung]:
-    """One rung per number of waves per SIMD, most first, rounded down to whole workgroups."""
+    """One row of the step table per number of waves per SIMD, most waves first, rounded down to
+    whole workgroups."""
     most_groups = occupancy_of(placed.target, placed.demand, placed.launch).workgroups
     simds, target = placed.domain.simds, placed.target
     for per_simd in range(target.waves.slots_per_simd, 0, -1):
@@ -189,8 +190,8 @@ def _rungs(placed: Placement) -> Iterator[Rung]:
 
 
 def vgpr_steps(target: Target, occupancy: Occupancy) -> tuple[Rung, ...]:
-    """The rungs that differ in VGPRs, for the launch, wave size and mode of `occupancy`; highest
-    occupancy first."""
+    """One step of the step table per number of VGPRs, highest occupancy first, for the launch, wave
+    size and mode of `occupancy`."""
     given, launch = occupancy.demand, occupancy.launch
     demand = Arch(target).demand(
         wave_size=given.wave_size,

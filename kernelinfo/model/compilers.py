@@ -80,7 +80,8 @@ def printed(
 def waves_per_simd(
     target: Target, version: int, demand: Demand, sizes: Interval, trap_handler: bool = True
 ) -> int:
-    """The `; Occupancy:` line; `demand` has raised registers (GCNSubtarget::computeOccupancy)."""
+    """The value of the `; Occupancy:` line. The registers of `demand` are already raised to those
+    of the printed waves (GCNSubtarget::computeOccupancy)."""
     llvm_target = target_in_llvm(target, version)
     return min(
         waves_by_workgroup(llvm_target, version, demand, sizes)[1],
@@ -151,10 +152,11 @@ def waves_by_workgroup(
 
 
 def _range(slots: int, smallest: tuple[int, int], largest: tuple[int, int]) -> tuple[int, int]:
-    """(fewest, most) waves of a domain between two sizes, given as (waves per workgroup,
-    workgroups).
+    """(fewest, most) waves of a domain for workgroups between two sizes, each given as (waves per
+    workgroup, workgroups).
 
-    LLVM uses a closed form instead of a search: the result may be a number that no size reaches."""
+    LLVM uses a closed form instead of a search, so a result may be a number that no size reaches.
+    """
     (small, many), (large, few) = smallest, largest
     least, greatest = large * few, small * many
     if least >= greatest:
@@ -179,7 +181,7 @@ def _most_waves(
     sizes: Interval | None,
     waves_per_eu: Interval | None,
 ) -> int:
-    """The upper bound on waves per SIMD up to which registers are raised
+    """The most waves per SIMD for which LLVM raises the register counts
     (getEffectiveWavesPerEU)."""
     slots = llvm_target.waves.slots_per_simd
     allowed = sizes_of(sizes, llvm_target)
@@ -264,7 +266,7 @@ def fewest(case: Case, printed: int, unlaunchable: bool) -> tuple[CauseName, ...
 
 
 def _concerns(name: CauseName, case: Case) -> bool:
-    """True if a cause can change the count in this case; False for causes that callers add."""
+    """True if a cause can change the count in this case. False for causes that callers add."""
     match name:
         case "unlaunchable" | "vgpr-blocks" | "other-version":
             return False

@@ -1,4 +1,5 @@
-"""Test vectors: cases of every target with their occupancy, to hold another model to this one."""
+"""Test vectors: cases of every target with their occupancy, for checking other models against this
+one."""
 
 from __future__ import annotations
 

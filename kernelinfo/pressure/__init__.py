@@ -38,7 +38,7 @@ def load(source: str | os.PathLike[str] | bytes, options: Options | None = None)
 
 
 def _as_reports(options: Options) -> Options:
-    """The options, with reading of code for the rules of `report`."""
+    """The options, extended so that code is read for the rules, as `report` does."""
     if options.read_for_rules:
         return options
     return options._replace(read_for_rules=code_for_rules)
@@ -50,16 +50,23 @@ def with_instructions(options: Options) -> Options:
 
 
 def code_for_rules(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks | None:
-    """Kernels of a text with the registers that they touch, if no compiler stamped it, as that
-    counted them; and the loops of those that may copy in a matrix loop. None for code objects."""
+    """Kernels of a text with what rules read in their code: the registers that they touch, unless a
+    compiler stamped the text (it counted them), and the loops of kernels that may copy in a loop
+    with matrix instructions.
+
+    None for code objects.
+    """
     if not kernels or kernels[0].code_object.kind != "assembly":
         return None
     return _code_in_text(blob, kernels, [not kernel.code_object.stamps for kernel in kernels]), []
 
 
 def code_of_one(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
-    """Kernels of a text with the registers that they touch, and their loops as of `code_for_rules`;
-    one of a code object if only one is chosen, unchanged without an llvm-objdump."""
+    """The kernels with the registers that they touch, and their loops as in `code_for_rules`.
+
+    All kernels of a text are read. A kernel of a code object is read only if it is the single one,
+    and stays unchanged without an llvm-objdump.
+    """
     if kernels and kernels[0].code_object.kind == "assembly":
         return _code_in_text(blob, kernels, [True] * len(kernels)), []
     if len(kernels) != 1:

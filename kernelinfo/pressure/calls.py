@@ -154,8 +154,8 @@ class FunctionBody:
         after: _Addresses,
         state: dict[_HeldIn, _Half],
     ) -> bool:
-        """Record the target of the call or jump at an index; False if it is unknown. `after` is
-        what is known of the `state` afterwards."""
+        """Record the target of a call or jump at `index`; False if the target is unknown. `after`
+        is what remains known of `state` once the call has returned."""
         if place is None:
             return False
         inside = self._labels.get(place) if isinstance(place, str) else self._at.get(place)
@@ -206,7 +206,7 @@ class FunctionBody:
         return None
 
     def _change(self, index: int, state: dict[_HeldIn, _Half]) -> None:
-        """Update what is known of registers and lanes after an instruction."""
+        """Update the known contents of registers and lanes after an instruction."""
         instruction = self._code[index]
         writes = instruction.effect.writes
         if instruction.effect.mnemonic == "v_writelane_b32":
@@ -227,7 +227,8 @@ class FunctionBody:
                 state[key] = half
 
     def _made(self, index: int, state: _Addresses) -> dict[_HeldIn, _Half | None]:
-        """The halves of addresses that an instruction makes."""
+        """The halves of addresses that an instruction writes, by where it writes them; None for a
+        half that is not known."""
         instruction = self._code[index]
         mnemonic, operands = instruction.effect.mnemonic, _three(instruction.effect.operands)
         if mnemonic in _GET and self._is_linked:

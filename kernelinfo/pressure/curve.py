@@ -224,8 +224,9 @@ def _variables(function: LiveFunction, indices: Sequence[int]) -> tuple[tuple[st
 def named_registers(
     function: LiveFunction, block: int | None = None
 ) -> Iterator[tuple[int, str, int, int]]:
-    """Each register that, by the compiler's comments, holds a source variable; the variable; and
-    the first and last instruction at which it does, within a block or in all.
+    """(register, variable, first, last) for each register that holds a source variable according to
+    the compiler's comments, with the first and last instruction at which it does, in one block or
+    in all.
 
     Copies of an inlined function share their names, so one name may hold several registers. A name
     lasts until its register is overwritten. The compiler repeats the names at the beginning of each

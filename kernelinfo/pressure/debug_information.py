@@ -188,11 +188,12 @@ def lds_of(units: Iterable[DebugUnit], symbol: str, size: int) -> LdsUse | None:
 
 
 def _possible(unit: DebugUnit, function: DebugEntry) -> Iterator[list[DebugEntry]]:
-    """The candidates for the static variables of a kernel and of what is inlined into it: one or
-    several lists.
+    """Yields each list of variables that may be the static variables of a kernel and of the
+    functions inlined into it.
 
-    Clang before 22 lists those of an inlined function under a function without name and line. The
-    lines of the variables tell which function it is, but not which instance of a template.
+    Clang before 22 lists the variables of an inlined function under a function without name and
+    line. The lines of the variables show which function it is, but not which instance of a
+    template. Yields nothing if there are more than `_MOST_POSSIBLE` lists.
     """
     functions = [
         subprogram for subprogram in unit.values() if subprogram.tag == "DW_TAG_subprogram"

@@ -153,8 +153,9 @@ _BACK = 8  # most instructions between address and jump of a long branch; LLVM w
 
 
 def read_flow(listing: Listing) -> tuple[Flow, Flow, tuple[str, ...]]:
-    """The ways between blocks that some lane may go; those that the wave as a whole may go, without
-    the paths of inactive lanes; and reasons why edges may be missing.
+    """(flow of lanes, flow of the wave, reasons). The first has the ways between blocks that some
+    lane may go. The second has the ways of the wave as a whole, without those of inactive lanes.
+    The reasons say why edges may be missing.
 
     Blocks are in the order of the text, the first is the entry.
     """
@@ -316,7 +317,7 @@ def _saved_in(change: InstructionEffect) -> str:
 
 
 def _saved_before(code: Sequence[Instruction]) -> str:
-    """The register to which exec was copied last; empty if it was not."""
+    """The register to which exec was last copied; empty if it was not copied."""
     for instruction in reversed(code):
         mnemonic, operands = instruction.effect[:2]
         if mnemonic.startswith("s_mov_b") and len(operands) > 1 and operands[1] in _EXEC:
@@ -329,11 +330,10 @@ _MOST_SHARED = 1 << 16  # sets; 300,000 blocks of one loop need some hundred dif
 
 
 def may_be_written(flow: Flow, defines: Sequence[int], entry: int) -> list[int]:
-    """Registers that may have been written before each block. `defines` are those to which each
-    block writes a defined value.
+    """Registers that may have been written before each block.
 
-    `defines` holds the registers to which each block writes a defined value. Nothing undoes a
-    write, so all blocks of a group have the same registers. Neighbours with equal sets share one
+    `defines` holds the registers to which each block writes a defined value. A write is never
+    undone, so all blocks of a group have the same registers. Neighbours with equal sets share one
     object.
     """
     begin, end = [0] * len(defines), [0] * len(defines)
@@ -365,8 +365,8 @@ def _share(sets: dict[int, int], registers: int) -> int:
 
 
 def needed_from(flow: Flow, reads: Sequence[int], writes: Sequence[int]) -> tuple[list[int], bool]:
-    """Registers that each block or a later one may read before writing them. `reads` are those that
-    each block reads before it writes them.
+    """Registers that each block, or a later one, may read before they are written; False if the
+    search was cut short.
 
     `reads` holds the registers that each block reads before it writes them.
     """

@@ -259,7 +259,7 @@ def _measured(analysis: Analysis, blob: Blob, look: Look) -> Iterator[MeasureIte
 def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
     """Register pressure of one kernel or device function: peak, live values, lines and loops.
 
-    `source` is a path. `kernel` is a name as `pattern.matching` takes it. Raises `ReadError` if it
+    `source` is a path. `kernel` is a name as `names.matching` takes it. Raises `ReadError` if it
     does not name exactly one kernel, or if the code cannot be read.
     """
 
@@ -278,7 +278,7 @@ def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
 
 def _device_functions(blob: Blob, name: str) -> list[Result]:
     """The functions that `name` means, in a file with kernels: a whole name or symbol first, else
-    what `pattern.matches` finds."""
+    what `names.matches` finds."""
     kernels = [item for item in read_kernels(blob, Options(), {}) if isinstance(item, Kernel)]
     if not kernels:
         return []

@@ -340,7 +340,8 @@ class ObjectCode:
     def units(self, line: int) -> Iterator[DebugUnit]:
         """The units of debug information, up to the first that cannot be read.
 
-        An assembly text has further units after each `line`; a code object has only these.
+        `line` has no effect here: it tells the units of an assembly text apart, where several may
+        share a file.
         """
         try:
             yield from read_units(self._blob.data)

@@ -86,7 +86,8 @@ class KernelCode:
 
     @property
     def _touched(self) -> TouchedRegisters | None:
-        """The registers that it and its callees touch; None if not all of the code is known."""
+        """The registers that the function and its callees touch; None if some of the code is
+        unknown."""
         function, uses = self.function, self._callees.used(self._body)
         if uses is None:
             return None
@@ -376,7 +377,7 @@ _Ranges = Sequence[tuple[int, int]]
 
 
 def _together(parts: Sequence[_LoopPart]) -> _LoopPart:
-    """The whole of a loop."""
+    """The parts of a loop, merged into one."""
     ranges = _joined(chain.from_iterable(part.ranges for part in parts))
     return _LoopPart(
         union(part.reads for part in parts),

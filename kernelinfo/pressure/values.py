@@ -98,9 +98,11 @@ class LiveRegisters:
         return self._trace.left > 0
 
     def values(self, variables: Mapping[int, str]) -> Iterator[LiveValues]:
-        """The value of each register. `variables` are those that registers hold.
+        """The value in each live register. `variables` maps registers to the variables that they
+        hold.
 
-        Distances count instructions along the shortest path."""
+        Distances count instructions along the shortest path.
+        """
         block = self._function.block_of(self._start)
         indices = range(self._start, self._function.flow.instructions(block).stop)
         self._trace.follow(self._registers, block, indices, self._read_in, 1)
@@ -163,8 +165,8 @@ class LiveRegisters:
     def _read_in(
         self, indices: range, distance: int, sought: int, is_later: bool
     ) -> tuple[int, int]:
-        """Record the first reads. Returns the registers still sought, and the distance at the
-        end."""
+        """Records where each sought register is first read. Returns the registers that were neither
+        read nor overwritten, and the distance at the end of the instructions."""
         for index in indices:
             if not sought:
                 break

@@ -245,7 +245,8 @@ MISSING = "kpack-missing"
 
 
 def sum_up(missing: Sequence[Problem]) -> Problem:
-    """Merge the problems of all host files of a path whose kpack archives are missing into one."""
+    """One problem for all host files of a path that lack their kpack archives: the first problem,
+    with the number of the others."""
     first, *rest = missing
     if not rest:
         return first

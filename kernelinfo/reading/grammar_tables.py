@@ -133,7 +133,8 @@ def _group(terminal: TerminalDef, ignored: Collection[str]) -> str:
 
 
 def _rule(rule: LarkRule) -> GrammarRule:
-    """A rule as tables keep it, its parts and name as in Lark's trees (lark.parse_tree_builder)."""
+    """A rule in the form of the tables. Its parts and its name are those of Lark's trees
+    (lark.parse_tree_builder)."""
     parts = tuple(
         (index, isinstance(symbol, NonTerminal) and symbol.name.startswith("_"))
         for index, symbol in enumerate(rule.expansion)

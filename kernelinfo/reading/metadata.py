@@ -271,7 +271,7 @@ def with_callees(
     *,
     xnack: bool,
 ) -> list[KernelFacts]:
-    """The kernels, with numbers that include their callees instead of those that do not.
+    """The kernels with numbers that include their callees.
 
     `functions` holds one object's functions by name. `xnack` is True if the code may run with XNACK
     on.
@@ -298,8 +298,12 @@ def _reached(
     *,
     xnack: bool,
 ) -> tuple[Numbers, int]:
-    """The numbers of the function `name` with all functions that it reaches, marked open after
-    `limit` calls; and the number of all their calls, plus one for each function."""
+    """(numbers of the function `name` and all functions that it calls, size of this call graph:
+    functions plus calls).
+
+    After `limit` functions and calls the graph is not followed further, and the numbers say that
+    callees are unknown.
+    """
     reached: dict[str, LinkedFunction] = {}
     scratch: dict[str, int] = {}
     """Bytes per lane along the deepest path, by each finished function's name."""

@@ -115,8 +115,11 @@ def _with_code(
 
 
 def _of_code(result: Result, measured: Measured | None, view: View) -> Notes:
-    """The peak of live registers, what holds it if vector registers limit, and LDS. For a code
-    object, which states its LDS, only LDS that the host must add at launch."""
+    """Lines on the peak of live registers, on what the code needs and loads, and on LDS.
+
+    Values that hold registers are named only if VGPRs limit the occupancy. A code object states its
+    LDS, so its LDS is explained only if the host may add some at launch.
+    """
     if measured is None:
         return []
     unset = words.unwritten(measured) if view.whole else ""

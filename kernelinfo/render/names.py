@@ -185,8 +185,8 @@ def _apart(origins: Sequence[KernelOrigin], targets: bool) -> list[tuple[str, ..
 
 
 def _shared(row: Sequence[Attributed]) -> KernelOrigin:
-    """The origin of a row. A text that differs within the row becomes the first one and the number
-    of others."""
+    """The origin that a row of several kernels shows. A text that differs between them is written
+    as the first text and the number of others."""
     origins = list(dict.fromkeys(map(_origin, row)))
     if not origins[1:]:
         return origins[0]

@@ -157,10 +157,11 @@ def _joined(columns: _SpelledColumns, result: Result) -> str:
 def lines(
     items: Iterable[Item], name: Callable[[Kernel], str], spell: Spell, instructions: bool
 ) -> Iterator[str]:
-    """One line of text per kernel: its columns spelled by `spell`, joined by commas.
+    """One line of text per kernel: its columns as text from `spell`, joined by commas.
 
-    Values that a code object's kernels or equal statements share are spelled only once. `name`
-    returns the `Kernel_Name`. `instructions` adds the columns `INSTRUCTIONS`.
+    Consecutive kernels often share a code object or the same numbers; such values are passed to
+    `spell` only once. `name` returns the `Kernel_Name`. `instructions` adds the columns
+    `INSTRUCTIONS`.
     """
     parts = _neighbours(spell)
     (name_at, [(_, name_text)]), *further = parts["kernel"]

@@ -100,7 +100,8 @@ def sweep_command(
 
 
 def _is_held_by_its_size(traits: Traits) -> bool:
-    """True if a kernel spills with all VGPRs with which its largest workgroup can still start."""
+    """True if the declared workgroup size causes the spills: the kernel uses all VGPRs that a
+    workgroup of this size can have, and still spills."""
     numbers = traits.numbers
     size = numbers.max_workgroup_size or 0
     if not numbers.vgpr_spills or numbers.required_workgroup is not None or size <= 64:

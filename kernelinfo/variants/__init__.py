@@ -371,10 +371,11 @@ _INDEPENDENT = 22
 
 
 def _may_spill_others(module: IrModule, result: Result) -> bool:
-    """True if a kernel may spill other registers after kernels that may use AGPRs.
+    """True if the spills of a kernel may depend on kernels before it that may use AGPRs.
 
-    clang 15 and 19 keep a class of registers split after such a kernel, if one file has VGPRs and
-    AGPRs (LLVM RegisterClassInfo.cpp, compute: ProperSubClass is never reset).
+    clang 15 and 19 keep using the register classes of such an earlier kernel on targets whose
+    register file holds both VGPRs and AGPRs (LLVM RegisterClassInfo.cpp, compute: ProperSubClass is
+    never reset).
     """
     version = major_version(module.compiler.version) or 0
     target = result.kernel.target

@@ -65,7 +65,7 @@ class Request(NamedTuple):
     strategies: tuple[str | None, ...] = ()
     level: str | None = None  # `3` of -O3; None: the level that reproduces the assembly
     options: tuple[str, ...] = ()  # LLVM options of every variant, as `-mllvm` takes them
-    kernel: str | None = None  # a name as `pattern.matching` takes it; None: all
+    kernel: str | None = None  # a name as `names.matching` takes it; None: all
     patterns: tuple[str, ...] = ()  # of `-k`; one match chooses a kernel; empty: all
     exclude: tuple[str, ...] = ()
     where: Where | None = None  # condition on kernels as compiled

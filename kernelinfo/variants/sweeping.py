@@ -90,7 +90,7 @@ def sweep(
 
     `source` is the path of a `.bc`, `.ll` or `.llir`, or of a source, which is compiled for `arch`,
     a gfx target or a product, with `flags` and those in `compile_commands`. `kernel` is a name as
-    `pattern.matching` takes it. Without `waves`, `launch_bounds` (workitems) and `strategies`, all
+    `names.matching` takes it. Without `waves`, `launch_bounds` (workitems) and `strategies`, all
     waves/SIMD at which the target has a VGPR step are tried, and for kernels that spill fewer waves
     and smaller launch bounds. `level` is 3 for -O3, or `s`;
     `timeout` is in seconds per compilation. Raises `ReadError`, `CompilerError` or `OptionError`. A

@@ -260,7 +260,7 @@ def test_what_is_wrong_with_a_new_input_is_one_line(run: Run, tmp_path: Path) ->
     (tmp_path / "short").write_bytes(b"BOX1")
     done = run("report", str(tmp_path / "short"))
     assert done.returncode == 2
-    assert "a box cut off within its header; build it again" in done.stderr.splitlines()[0]
+    assert "a box cut off within its header; rebuild it" in done.stderr.splitlines()[0]
 
 
 OF_FORMATS = [[], ["-q"], ["--names", "short"], ["--top", "2"], ["-v"], ["-k", "*"]]

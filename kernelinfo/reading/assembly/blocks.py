@@ -108,9 +108,9 @@ def _prefixed(text: Text, offset: int, prefix: bytes) -> Iterator[bytes]:
 
 @lru_cache(maxsize=1 << 12)
 def _read_body(comments: bytes, line: int) -> tuple[TextBlock, Unread, int]:
-    """(block, comments unread, their bytes) of whole comment lines.
+    """(block, unread comments, bytes read) of the comment lines.
 
-    The first is `line` lines after the header.
+    `line` is the distance of the first comment line from the header, in lines.
     """
     statements: list[StatedValue] = []
     unread: Unread = []

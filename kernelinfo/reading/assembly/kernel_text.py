@@ -204,9 +204,12 @@ CUT = say("module-may-be-cut-off")
 def is_of_compiler(
     kernels: Iterable[KernelText], stamps: Iterable[str], text: Text, start: int, end: int
 ) -> bool:
-    """True if a module without comments is from a compiler: it has clang's stamp, function ends, or
-    complete descriptors, which end with one of these directives (LLVM
-    AMDGPUTargetAsmStreamer::EmitAmdhsaKernelDescriptor)."""
+    """True if a compiler wrote a module without comments: the module has clang's stamp, function
+    ends, or a complete descriptor.
+
+    A complete descriptor holds the directive that LLVM writes last (LLVM
+    AMDGPUTargetAsmStreamer::EmitAmdhsaKernelDescriptor).
+    """
     described = (kernel.blocks.get("amdhsa_kernel") for kernel in kernels)
     return (
         any(map(is_of_clang, stamps))

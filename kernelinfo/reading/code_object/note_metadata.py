@@ -217,10 +217,11 @@ class NoteMetadata:
         self._add(maps, note)
 
     def _root(self, note: ElfNote) -> dict[object, Any]:
-        """The note's map. `amdhsa.kernels` is a list of `_kernel`, with None for an element that is
-        not a map, or None if it is not a list; the values of keys outside `_USED` are None.
+        """The note's map. Keys outside `_USED` have the value None.
 
-        Raises `ReadError`, and the errors of `unpack_value`.
+        `amdhsa.kernels` is a list of what `_kernel` returns, with None for each element that is not
+        a map. If the note holds no list there, the value is None. Raises `ReadError`, and the
+        errors of `unpack_value`.
         """
         whole = bytes(note.content)
         unpacker = walk(whole)
@@ -341,9 +342,10 @@ def _kernel(raw: bytes, is_chosen: _Choice, is_sized: bool) -> _Decoded | None:
 
 
 def _cut(raw: bytes) -> tuple[tuple[bytes, ...], bytes, str]:
-    """(pieces of a map between its arguments and names, packed arguments, symbol).
+    """The bytes of a kernel's map, cut at its arguments, name and symbol: (remaining pieces, packed
+    arguments, symbol).
 
-    Raises `ValueError` or `IndexError` if the keys are not in LLVM's order, the alphabetical one.
+    Raises `ValueError` or `IndexError` if the keys are not sorted, as LLVM sorts them.
     """
     begin = end = 0
     if (key_at := raw.find(_ARGUMENTS)) >= 0:

@@ -135,7 +135,8 @@ def _expanded(pattern: str) -> tuple[list[str], list[Problem]]:
 
 
 def _named(folder: str, pattern: str) -> Iterator[str]:
-    """Paths in a folder whose names a glob matches; a plain name is returned without a look."""
+    """Paths in a folder whose names match a glob. A name without wildcards is returned even if no
+    such file exists."""
     if not has_magic(pattern):
         yield os.path.join(folder, pattern)
         return

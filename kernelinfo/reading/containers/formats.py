@@ -201,8 +201,8 @@ def fields(layout: Struct, data: Data, cut_off: Message, offset: int = 0) -> tup
 
 
 def stored_file(blob: Blob, container: str, name: str, offset: int, size: int) -> Iterator[Found]:
-    """An archive's file of `size` bytes at an `offset`, with a problem if it is cut off; a note if
-    it is not worth opening."""
+    """Yields the file of an archive that starts at `offset` and has `size` bytes, after a problem
+    if it is truncated. A file that cannot hold code is only noted."""
     data = blob.data.part(offset, size)
     file = part(blob, container, data, offset=offset, member=name, one_of_many=True)
     if not may_hold_code(blob, data.read(0, HEAD_BYTES), name, size):

@@ -221,7 +221,8 @@ def _is_unread(result: Result) -> bool:
 
 
 def location_in(path: str, line: int | None = None) -> FindingLocation:
-    """The location of a path from the command line."""
+    """The location that editors and services show for a path: relative to the repository if the
+    path is in one."""
     return FindingLocation(PurePath(path_in_repository(path) or path).as_posix(), line)
 
 

@@ -43,7 +43,8 @@ class ChangedKernel(NamedTuple):
 
     @property
     def why(self) -> str:
-        """The moves and the limit in words, or the numbers of a gone or new kernel."""
+        """What changed between the two kernels and what limits them, in words; for a kernel that
+        one build lacks, its waves."""
         if self.old is None or self.new is None:
             return f"{'had' if self.new is None else 'has'} {_waves(self.kernel)}"
         loosely = "paired by base name alone" if self.match == "base-name" else ""
@@ -85,11 +86,12 @@ def folded_rows(
     *,
     has_target_column: bool,
 ) -> list[tuple[list[ChangedKernel], str, str]]:
-    """(rows that differ only in library and target, their name, what else distinguishes them), in
-    the order of the rows; at most `top` if that is set.
+    """(rows, name, suffix) of each group of rows that differ only in library and target, in the
+    order of the first row of each; at most `top` groups.
 
-    ` · gfx90a · libfoo.so + 7 more × 8`: target, library and number distinguish, as far as needed.
-    A target that has a column of its own is not repeated.
+    The suffix tells groups of the same name apart: ` · gfx90a · libfoo.so + 7 more × 8` names the
+    target, the libraries and the number of rows. It omits the target if the table has a column of
+    targets.
     """
     equal: dict[tuple[str, ...], list[ChangedKernel]] = {}
     for row in changed:

@@ -343,8 +343,8 @@ def _input(code_object: CodeObject) -> tuple[Any, ...]:
 
 
 def place(path: str, member: str | None) -> tuple[str, str]:
-    """(file or member file, its short name); a bundle's entry, which is a target, is not part of
-    it."""
+    """(path of a file or of an archive's member, short name). The entry of a bundle, which names a
+    target, is left out."""
     file = member_file(member or "")
     name = file.rpartition("/")[2] if file else library_of(path) if path else ""
     return member_path(path, file), printable(name)

@@ -44,7 +44,8 @@ def render_json(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
 
 
 def kernel_document(measured: Measured) -> dict[str, Any]:
-    """One kernel, without the key of its input. Lists that may be long are iterators."""
+    """A kernel's live registers as JSON values, without the path of the input. Lists that may be
+    long are iterators."""
     kernel, story = measured.result.kernel, measured.story
     return {
         "symbol": kernel.symbol,

@@ -323,7 +323,7 @@ _ASKED = (
 
 
 def render_csv(sweeps: Iterable[nouns.Sweep], view: View) -> Iterator[str]:
-    """The heading, then the variants of each kernel, as compiled first."""
+    """A heading, then one line per variant, kernel by kernel."""
     rows = (
         (*variant.asked, variant.is_ignored, variant.error, *_report(kernel, variant, view))
         for sweep in sweeps
@@ -334,7 +334,7 @@ def render_csv(sweeps: Iterable[nouns.Sweep], view: View) -> Iterator[str]:
 
 
 def _report(kernel: nouns.SweptKernel, variant: nouns.Variant, view: View) -> tuple[object, ...]:
-    """The kernel's columns. A variant that failed has only the names."""
+    """The kernel's columns; a variant that failed fills only the columns with names."""
     names = (name_of(kernel, view.names), kernel.symbol)
     if variant.result:
         return names + tuple(record.record(variant.result).values())[len(names) :]
