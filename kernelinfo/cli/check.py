@@ -207,8 +207,7 @@ def command(
             accepts=not strict,
             renames=renames,
         )
-        if any(claim.result.kernel.code_object.kind == "code-object" for claim in outcome.failing):
-            outcome = gate.locate(outcome, query)
+        outcome = gate.locate(outcome, query)
     for problem in outcome.problems[len(report.problems) :]:
         console.tell(problem)
     if project.file and (other := shadowed_by(project.file)):

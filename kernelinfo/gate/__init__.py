@@ -15,20 +15,11 @@ from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.config import Budget, Configuration
 from kernelinfo.errors import BaselineError, Message, ReadError
+from kernelinfo.gate import judgement
 from kernelinfo.gate.baseline import holds_instructions
 from kernelinfo.gate.baseline import pinnable as pinnable
 from kernelinfo.gate.baseline import read_baseline as read_baseline
 from kernelinfo.gate.baseline import write_baseline as write_baseline
-from kernelinfo.gate.judgement import (
-    Verdict,
-    judge,
-    judge_suppressions,
-    keep_accepted,
-    list_deserted,
-    make_cases,
-    name_suppression,
-    pin_findings,
-)
 from kernelinfo.gate.messages import say
 from kernelinfo.gate.outcome import (
     VANISHED,
@@ -38,7 +29,6 @@ from kernelinfo.gate.outcome import (
     check_claims,
     check_counts,
     check_coverage,
-    check_numbered,
     check_pinned,
     list_left_out,
     list_notes,
@@ -92,39 +82,34 @@ def check(
         comparison = compare(read_baseline(project.baseline, kernels), build)
         if renames:
             comparison, given_up = state_renames(comparison, renames, kernels)
-    compilers = comparison.old_compilers if comparison else ()
-    foreign = find_foreign(results, compilers)
-    cases = make_cases(results, kernels, comparison, foreign, project)
-    verdict = judge(cases, project, accepts=accepts, today=today)
+    foreign = find_foreign(results, comparison.old_compilers if comparison else ())
+    cases = judgement.make_cases(results, kernels, comparison, foreign, project)
+    outcome = judgement.judge(cases, project, accepts=accepts, today=today)
     missed = _list_missed(comparison, project, scope, folder)
     likely = find_likely(missed, comparison.new, given_up) if comparison else ()
     unmet = (
         *check_counts(report, results, project, scope, at_least),
         *check_coverage(report, project, scope),
         *check_claims(project, counts=scope.whole or at_least is not None),
-        *check_numbered(verdict.unnumbered, project),
         *check_pinned(comparison, missed, project, scope),
     )
     pairs = comparison.pairs if comparison else ()
-    idle = verdict.idle_suppressions if scope.whole else ()
+    idle = outcome.idle_suppressions if scope.whole else ()
     notices = (
         *judge_gone(missed, pairs, likely, project, given_up),
-        *judge_toolchain(foreign, compilers, verdict.rebuilt, project),
-        *(verdict.idle_budgets if scope.whole else ()),
-        *judge_suppressions(project, idle, today),
+        *judge_toolchain(foreign, comparison, results, kernels, project),
+        *(outcome.idle_budgets if scope.whole else ()),
+        *judgement.judge_suppressions(project, idle, today),
     )
-    return Outcome(
-        report=Report(
-            verdict.results, (*report.problems, *verdict.unstated, *unmet), report.repeats
-        ),
+    problems = (*report.problems, *outcome.problems, *unmet)
+    return outcome._replace(
+        report=Report(outcome.report.results, problems, report.repeats),
         notices=tuple(_select(notices, project)),
-        fail_on=project.fail_on,
-        excused=verdict.excused,
         passed_over=len(report.results) - len(results),
         comparison=comparison,
         baseline=project.baseline,
         part=scope.description,
-        remarks=tuple(_remark(results, verdict, comparison, missed, project, scope, at_least)),
+        remarks=tuple(_remark(results, outcome, comparison, missed, project, scope, at_least)),
         likely_renames=likely,
     )
 
@@ -146,10 +131,11 @@ def locate(outcome: Outcome, options: Options) -> Outcome:
 
     Debug information that cannot be read is a problem of the outcome.
     """
-    failing = [j.result.kernel for j in outcome.failing if j.result.kernel.source is None]
-    code_objects = dict.fromkeys(
-        k.code_object for k in failing if k.code_object.kind == "code-object"
-    )
+    failing = (r.kernel for r in outcome.report.results if any(map(outcome.fails, r.findings)))
+    unlocated = (kernel.code_object for kernel in failing if kernel.source is None)
+    code_objects = dict.fromkeys(c for c in unlocated if c.kind == "code-object")
+    if not code_objects:
+        return outcome
     lines: dict[CodeObject, dict[str, SourceLine]] = {}
     problems = list(outcome.problems)
     for code_object, blob in opened_again(code_objects, options):
@@ -189,7 +175,7 @@ def _select(notices: Iterable[Notice], project: Configuration) -> Iterator[Notic
 
 def _remark(
     results: Sequence[Result],
-    verdict: Verdict,
+    outcome: Outcome,
     comparison: Comparison | None,
     missed: Sequence[KernelSummary],
     project: Configuration,
@@ -211,9 +197,9 @@ def _remark(
         project,
         scope,
         at_least,
-        idle_budgets=[notice.subject for notice in verdict.idle_budgets],
+        idle_budgets=[notice.subject for notice in outcome.idle_budgets],
         elsewhere=len(comparison.gone) - len(missed) if comparison else 0,
-        idle_suppressions=[*map(name_suppression, verdict.idle_suppressions)],
+        idle_suppressions=[*map(judgement.name_suppression, outcome.idle_suppressions)],
     )
     for reason in left_out:
         yield say("check-left-out", reason=reason)
@@ -298,8 +284,9 @@ def pin(
             raise BaselineError(_keep(baseline, refuse_drop(pair)))
     kept = tuple(kernel for kernel in comparison.gone if not scope.holds(kernel, folder))
     compilers = {*now.compilers, *(() if scope.whole else old.compilers)}
+    pinned = Build((*now.kernels, *kept), tuple(sorted(compilers)))
     return Update(
-        pinned=Build((*now.kernels, *kept), tuple(sorted(compilers))),
+        pinned=pinned,
         new=comparison.new,
         changed=tuple(pair for pair in comparison.pairs if pair.old.content != pair.new.content),
         dropped=dropped,
@@ -308,7 +295,7 @@ def pin(
         likely_renames=likely,
         is_first=is_first,
         accepts=accepts,
-        idle_budgets=list_deserted(configuration, comparison, dropped, (*now.kernels, *kept)),
+        idle_budgets=judgement.list_deserted(configuration, comparison, dropped, pinned.kernels),
     )
 
 
@@ -332,11 +319,13 @@ def pin_improvements(
     foreign = find_foreign(results, old.compilers)
     pairs = compare(old, now).pairs_of(now.kernels)
     changed: dict[int, Pair] = {}
-    for judged, pair in zip(_judge(report, configuration, scope), pairs, strict=True):
-        if pair is None or id(judged.result.kernel.code_object) in foreign:
+    for (result, suppressed, _), pair in zip(
+        _judge(report, configuration, scope), pairs, strict=True
+    ):
+        if pair is None or id(result.kernel.code_object) in foreign:
             continue
-        findings = (*judged.result.findings, *(s.finding for s in judged.suppressed))
-        accepted = keep_accepted(pair.old.accepted, findings, judged.result, configuration)
+        findings = (*result.findings, *(each.finding for each in suppressed))
+        accepted = judgement.keep_accepted(pair.old.accepted, findings, result, configuration)
         best = tighten(pair, configuration.gate) if can_tighten(pair) else pair.old
         best = best._replace(accepted=accepted)
         if best != pair.old:
@@ -375,7 +364,7 @@ def _judge(report: Report, configuration: Configuration, scope: Scope) -> Iterat
 
 def _accept(kernel: KernelSummary, judged: Judged, configuration: Configuration) -> KernelSummary:
     """The kernel with the findings that a baseline accepts."""
-    accepted = pin_findings(judged.result.findings, configuration.fail_on)
+    accepted = judgement.pin_findings(judged.result.findings, configuration.fail_on)
     return kernel._replace(accepted=accepted) if accepted else kernel
 
 

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 from itertools import repeat
 from operator import attrgetter
-from typing import NamedTuple
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair
@@ -20,10 +19,19 @@ from kernelinfo.config.keys import SEVERITIES
 from kernelinfo.errors import Message
 from kernelinfo.gate import ratchet
 from kernelinfo.gate.messages import say
-from kernelinfo.gate.outcome import Judged, KernelCase, Notice, Suppressed, is_selected
+from kernelinfo.gate.outcome import (
+    Judged,
+    KernelCase,
+    Notice,
+    Outcome,
+    Suppressed,
+    check_numbered,
+    is_selected,
+)
 from kernelinfo.gate.ratchet import Foreign
 from kernelinfo.kernel import Finding, Kernel, Result, Severity
 from kernelinfo.kernel.record import BY_NAME, Column, compared_value
+from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.target_id import UNKNOWN_TARGET
 from kernelinfo.rules import BY_NUMBER, find, means
@@ -37,25 +45,6 @@ _WAVES = ("waves", "occupancy")
 
 Accepted = tuple[tuple[str, str], ...]
 """(rule, severity) of findings."""
-
-
-class Verdict(NamedTuple):
-    """All kernels of a build, judged."""
-
-    results: tuple[Result, ...]
-    """Each kernel with the findings that count."""
-    excused: tuple[tuple[int, Judged], ...]
-    """(position, kernel) of those with suppressed or accepted findings."""
-    unstated: tuple[Problem, ...]
-    """Numbers that a budget or the baseline asks for and the input does not state."""
-    unnumbered: tuple[str, ...]
-    """Names of kernels whose pinned numbers and stated numbers have none in common."""
-    rebuilt: tuple[Pair, ...]
-    """Kernels that another compiler than the baseline's built."""
-    idle_budgets: tuple[Notice, ...]
-    """Budgets that apply to no kernel."""
-    idle_suppressions: tuple[Suppression, ...]
-    """Valid suppressions that match no finding."""
 
 
 def make_cases(
@@ -103,13 +92,16 @@ def _list_copies(comparison: Comparison) -> dict[tuple[str, str, str], list[Kern
 
 def judge(
     cases: Iterable[KernelCase], configuration: Configuration, *, accepts: bool, today: date
-) -> Verdict:
-    """The verdict on all kernels; see `check` for `accepts` and `today`. No case is kept."""
+) -> Outcome:
+    """The outcome for the kernels, each on its own; see `check` for `accepts` and `today`.
+
+    Its problems are numbers that a budget or the baseline asks for and the input does not state;
+    `check` adds those of the build as a whole, and the notices. No case is kept.
+    """
     results: list[Result] = []
     excused: list[tuple[int, Judged]] = []
     unstated: list[Problem] = []
     unnumbered: list[str] = []
-    rebuilt: list[Pair] = []
     matched: set[Suppression] = set()
     fitting: dict[tuple[int, ...], Sequence[Budget]] = {}
     for case in cases:
@@ -119,8 +111,6 @@ def judge(
             fitting[tuple(map(id, case.budgets))] = case.budgets
         if pair and case.is_moved and ratchet.is_unnumbered(pair, configuration.gate):
             unnumbered.append(result.kernel.name)
-        if pair and case.change and not case.is_new:
-            rebuilt.append(pair)
         if findings := _judge_case(case, configuration):
             counted, suppressed, met = suppress(case, findings, configuration, today)
             accepted: tuple[Finding, ...] = ()
@@ -132,12 +122,12 @@ def judge(
                 excused.append((len(results), Judged(result, suppressed, accepted)))
         results.append(result)
     suppressions = (s for s in configuration.suppressions if not has_expired(s, today))
-    return Verdict(
-        results=tuple(results),
+    problems = (*unstated, *check_numbered(unnumbered, configuration))
+    return Outcome(
+        report=Report(tuple(results), problems),
+        notices=(),
+        fail_on=configuration.fail_on,
         excused=tuple(excused),
-        unstated=tuple(unstated),
-        unnumbered=tuple(unnumbered),
-        rebuilt=tuple(rebuilt),
         idle_budgets=tuple(_find_idle_budgets(configuration, fitting.values())),
         idle_suppressions=tuple(s for s in suppressions if s not in matched),
     )

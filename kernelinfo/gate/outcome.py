@@ -12,7 +12,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.config import Budget, Configuration, ToolchainChange
+from kernelinfo.config import Budget, Configuration, Suppression, ToolchainChange
 from kernelinfo.config.keys import SEVERITIES
 from kernelinfo.errors import Message
 from kernelinfo.gate.messages import say
@@ -151,6 +151,10 @@ class Outcome(NamedTuple):
     """Lines `not checked: …` for uncovered parts and `note: …` for settings without effect."""
     likely_renames: tuple[Pair, ...] = ()
     """Pinned kernels that are gone, each with the new kernel that is likely the same one."""
+    idle_budgets: tuple[Notice, ...] = ()
+    """One for each budget that applies to no kernel of the report."""
+    idle_suppressions: tuple[Suppression, ...] = ()
+    """Suppressions in force that match no finding of the report."""
 
     def kernels(self) -> Iterator[Judged]:
         """Each kernel with its findings, in the order of the report."""

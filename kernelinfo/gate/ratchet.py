@@ -8,6 +8,7 @@ from itertools import islice
 from math import ceil
 from operator import itemgetter
 
+from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair, in_words
 from kernelinfo.compare.summary import KernelNumbers, KernelSummary
 from kernelinfo.config import Configuration, Gate, ToolchainChange
@@ -281,19 +282,25 @@ def find_foreign(results: Iterable[Result], pinned: Iterable[str]) -> Foreign:
 
 
 def judge_toolchain(
-    foreign: Foreign, pinned: Iterable[str], pairs: Sequence[Pair], configuration: Configuration
+    foreign: Foreign,
+    comparison: Comparison | None,
+    results: Iterable[Result],
+    kernels: Iterable[KernelSummary],
+    configuration: Configuration,
 ) -> Iterator[Notice]:
     """A notice that names the compilers of the build and of the baseline, if any code object is
-    `foreign`. `pairs` are the kernels of these code objects."""
-    if not foreign:
+    `foreign`. `kernels` are the results as a baseline would pin them."""
+    if comparison is None or not foreign:
         return
-    old = {stamp: _shorten(stamp) for stamp in map(str.strip, pinned)}
+    pairs = zip(results, comparison.pairs_of(kernels), strict=True)
+    rebuilt = [pair for r, pair in pairs if pair and id(r.kernel.code_object) in foreign]
+    old = {stamp: _shorten(stamp) for stamp in map(str.strip, comparison.old_compilers)}
     new = sorted({stamp for stamps in foreign.values() for stamp in stamps})
     brief = [_shorten(stamp) for stamp in new]
     if set(brief) & set(old.values()):
         brief, old = new, {stamp: stamp for stamp in old}
     built, before = (" and ".join(dict.fromkeys(stamps)) for stamps in (brief, old.values()))
-    effect, worst = _sum_up(pairs) if pairs else ("", "")
+    effect, worst = _sum_up(rebuilt) if rebuilt else ("", "")
     judgement = _JUDGED[configuration.gate.toolchain_change]
     message = say(
         "toolchain-changed",

@@ -158,14 +158,17 @@ def _group(claim: Claim, new_targets: Container[str]) -> object:
 
 
 def _unnumbered(outcome: Outcome, view: View) -> Iterator[Claim]:
-    claimed = [j for j in outcome.kernels() if j.result.findings or j.suppressed or j.accepted]
-    apart = _tell_apart([judged.result.kernel for judged in claimed], view)
-    for (result, suppressed, accepted), mark in zip(claimed, apart, strict=True):
+    excused, results = dict(outcome.excused), outcome.report.results
+    claimed = [(r, excused.get(n)) for n, r in enumerate(results) if r.findings or n in excused]
+    apart = _tell_apart([result.kernel for result, _ in claimed], view)
+    for (result, judged), mark in zip(claimed, apart, strict=True):
         kernel = result.kernel
         about = (result, kernel.name, name_of(kernel, view.names), _target(kernel))
         yield from (Claim(finding, *about, apart=mark) for finding in result.findings)
-        yield from (Claim(each.finding, *about, each, apart=mark) for each in suppressed)
-        yield from (Claim(finding, *about, accepted=True, apart=mark) for finding in accepted)
+        for suppressed in judged.suppressed if judged else ():
+            yield Claim(suppressed.finding, *about, suppressed, apart=mark)
+        for finding in judged.accepted if judged else ():
+            yield Claim(finding, *about, accepted=True, apart=mark)
     for notice in outcome.notices:
         name = notice.subject
         yield Claim(notice.finding, notice, name, printable(name), notice.target)
