@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kernelinfo.analysis.copies import Copies
-from kernelinfo.analysis.inputs import Events, RunEvent, conclusions, opened, read_inputs, run
+from kernelinfo.analysis.inputs import Events, add, conclusions, opened, read_inputs, run, total
 from kernelinfo.analysis.kernels import Entries, Judge, lines_of, read_kernels
 from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
@@ -28,8 +28,8 @@ from kernelinfo.rules import Selection
 if TYPE_CHECKING:
     from kernelinfo.reading.arguments import Arguments
 
-    FoundInBlob = Kernel | Problem | Repeat | Note | RunEvent
-    Told = Result | Problem | Repeat | Note | RunEvent
+    FoundInBlob = Kernel | Problem | Repeat | Note
+    Told = Result | Problem | Repeat | Note
 
 
 def analyse(
@@ -66,15 +66,18 @@ def names(path: str, options: Options) -> Iterator[KernelName | Problem | Note]:
         kernel_names.append(KernelName(name, symbol))
         return False
 
-    def read(blob: Blob) -> Iterator[KernelName | Problem | Note | RunEvent]:
+    def read(blob: Blob, events: Events) -> Iterator[KernelName | Problem | Note]:
         nonlocal any_named
-        count = 0
-        for item in analysis.results(blob):
-            count += isinstance(item, RunEvent) and item.kind == "unchosen"
-            if not isinstance(item, Result):
-                yield RunEvent("repeated") if isinstance(item, Repeat) else item
+        of_blob = Events()
+        for item in analysis.results(blob, of_blob):
+            if isinstance(item, Repeat):
+                add(of_blob, "repeated")
+            elif not isinstance(item, Result):
+                yield item
+        for (kind, what), number in of_blob.items():
+            add(events, kind, what, number)
         distinct = dict.fromkeys(kernel_names)  # the reader of code objects asks twice for a kernel
-        yield from kernel_names if count > len(distinct) else distinct
+        yield from kernel_names if total(of_blob, "unchosen") > len(distinct) else distinct
         any_named = any_named or bool(kernel_names)
         kernel_names.clear()
 
@@ -131,7 +134,7 @@ class Analysis:
         if is_filtered and self._copies is None and not options.unique:
             self._is_chosen = self._asks_for
         self.entries: Entries = {}
-        self._has_cxx_names = False  # True once a kernel has one
+        self._has_cxx_names = self._is_demangler_sought = False
         self._first_copies: dict[bytes, CodeObject] = {}
         """BLAKE2b digest of a code object's bytes -> the first code object with it."""
 
@@ -147,9 +150,9 @@ class Analysis:
         yield from items
         yield from conclusions([(path, events)], self._options)
 
-    def results(self, blob: Blob) -> Iterator[Told]:
-        """Results, problems, repeats, notes and events of one blob."""
-        items = self._kernels(blob)
+    def results(self, blob: Blob, events: Events) -> Iterator[Told]:
+        """Results, problems, repeats and notes of one blob. Adds to the events of its path."""
+        items = self._kernels(blob, events)
         if self._options.unique:
             items = self._distinct(items, blob)
         if self._options.locate or self._options.arguments:
@@ -160,13 +163,10 @@ class Analysis:
             items = self._with_code(items, blob)
         chosen = hidden = refused = 0
         for item in survived(items, partial(problem, blob)):
-            if not self._has_cxx_names and _symbol(item).startswith("_Z"):
-                self._has_cxx_names = True
-                if not has_demangler():
-                    yield Note(blob.path, say("cxx-names-mangled"))
             if not isinstance(item, Kernel):
                 yield item
                 continue
+            self._has_cxx_names |= item.symbol.startswith("_Z")
             try:
                 answer = self._answer(item)
                 is_hidden = (
@@ -176,36 +176,43 @@ class Analysis:
                 )
             except Exception as error:
                 answer, is_hidden = problem(blob, in_kernel(item.symbol, bug(error))), False
+            if answer is None:
+                add(events, "unchosen", item.name)
+                continue
             if isinstance(answer, Result):
                 refused += self._judge.passes_over(answer)
                 hidden += is_hidden
                 chosen += not is_hidden
-            if len(self._met) < self._asked and not isinstance(answer, RunEvent):
-                yield from self._newly_met(item)
+            if len(self._met) < self._asked:
+                self._add_newly_met(item, events)
             if not is_hidden:
                 yield answer
         folder = os.path.dirname(blob.path)
-        yield from [RunEvent("chosen", folder, chosen)] if chosen else []
-        yield from [RunEvent("hidden", folder, hidden)] if hidden else []
-        yield from [RunEvent("refused", number=refused)] if refused else []
+        add(events, "chosen", folder, chosen)
+        add(events, "hidden", folder, hidden)
+        add(events, "refused", number=refused)
+        if self._has_cxx_names and not self._is_demangler_sought:
+            self._is_demangler_sought = True
+            if not has_demangler():
+                yield Note(blob.path, say("cxx-names-mangled"))
 
-    def _answer(self, kernel: Kernel) -> Result | Problem | RunEvent:
-        """The result of a kernel, a problem if it cannot be judged, or an event if it is not
-        chosen."""
+    def _answer(self, kernel: Kernel) -> Result | Problem | None:
+        """The result of a kernel, a problem if it cannot be judged; None if it is not chosen."""
         if self._may_choose and not self._options.asks_for(kernel.name, kernel.symbol):
-            return RunEvent("unchosen", kernel.name)
+            return None
         return self._judge.judge(kernel)
 
-    def _newly_met(self, kernel: Kernel) -> Iterator[RunEvent]:
-        """Events for the options that match this kernel and no earlier one."""
+    def _add_newly_met(self, kernel: Kernel, events: Events) -> None:
+        """Add the options that match this kernel and no earlier one."""
         target, member = kernel.code_object.target_id, kernel.code_object.member
         met = self._options.met(kernel.name, kernel.symbol, target, member) - self._met
         self._met |= met
-        yield from (RunEvent("met", pair) for pair in met)
+        for pair in met:
+            add(events, "met", pair)
 
-    def _kernels(self, blob: Blob) -> Iterator[FoundInBlob]:
+    def _kernels(self, blob: Blob, events: Events) -> Iterator[FoundInBlob]:
         """Kernels and problems of one blob. A code object that copies an assembly is a repeat."""
-        items = read_kernels(blob, self._options, self.entries, self._is_chosen)
+        items = read_kernels(blob, events, self._options, self.entries, self._is_chosen)
         if self._copies is None or blob.kind != "code-object":
             yield from items
             return
@@ -219,6 +226,7 @@ class Analysis:
             yield from self._copies.merged(kernels)
 
     def _asks_for(self, symbol: str) -> bool:
+        self._has_cxx_names |= symbol.startswith("_Z")
         return self._options.asks_for(demangle(symbol), symbol)
 
     def _distinct(self, items: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
@@ -299,13 +307,3 @@ class Analysis:
                         yield problem(blob, bug(error))
                 item = item._replace(arguments=arguments.get(item.symbol, ()))
             yield item
-
-
-def _symbol(item: FoundInBlob) -> str:
-    """The mangled name of a kernel, including one that is neither chosen nor demangled; else
-    empty."""
-    if isinstance(item, Kernel):
-        return item.symbol
-    if isinstance(item, RunEvent) and item.kind == "unchosen":
-        return str(item.what)
-    return ""

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kernelinfo.analysis import Analysis
-from kernelinfo.analysis.inputs import Events, RunEvent, conclusions, modules, run
+from kernelinfo.analysis.inputs import Events, add, conclusions, modules, run
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Result
@@ -131,7 +131,7 @@ class _Ledger:
                 sizes[owner] += size
             yield from (_owned(blob, "", owner, size) for owner, size in sizes.items())
 
-    def read(self, blob: Blob) -> Iterator[OwnedBytes | Problem | RunEvent]:
+    def read(self, blob: Blob, events: Events) -> Iterator[OwnedBytes | Problem]:
         """The bytes of one code object, and those of containers that end before it."""
         if blob.kind != "code-object":
             return
@@ -142,13 +142,14 @@ class _Ledger:
             elf = read_elf(blob.data, warnings)
             target = _target(elf, blob, options)
             if not options.asks_for_target(target):
-                yield RunEvent("other-target", target)
+                add(events, "other-target", target)
                 return
             if not options.asks_for_member(blob.member):
-                yield RunEvent("other-member")
+                add(events, "other-member")
                 return
-            yield RunEvent("chosen")
-            yield from (RunEvent("met", met) for met in options.met("", "", target, blob.member))
+            add(events, "chosen")
+            for pair in options.met("", "", target, blob.member):
+                add(events, "met", pair)
             for begin, end, owner, symbol in extents(elf, warnings) if is_new else ():
                 is_copy = (
                     bool(symbol) and owner in _CODE and self._repeats(blob, target, begin, end)
@@ -238,27 +239,28 @@ def extract(paths: Iterable[str], options: Options) -> Iterator[Extracted | Prob
     analysis = Analysis(options)
     chooses_kernels = bool(options.kernels or options.exclude or options.where is not None)
 
-    def read(blob: Blob) -> Iterator[Extracted | Problem | Note | RunEvent]:
+    def read(blob: Blob, events: Events) -> Iterator[Extracted | Problem | Note]:
         for module in modules(blob, Options()):
             if isinstance(module, Problem):
                 yield module
             elif module.kind != "code-object":
                 continue
             elif not options.asks_for_target(named := target_id(module.target, module.features)):
-                yield RunEvent("other-target", named)
+                add(events, "other-target", named)
             elif not options.asks_for_member(blob.member):
-                yield RunEvent("other-member")
+                add(events, "other-member")
             else:
-                items = list(analysis.results(blob)) if chooses_kernels else []
-                for item in items:
-                    if isinstance(item, RunEvent) and item.kind in ("unchosen", "met"):
-                        yield item._replace(number=0)  # code objects are counted, not kernels
+                of_kernels = Events()
+                items = list(analysis.results(blob, of_kernels)) if chooses_kernels else []
+                for kind, what in of_kernels:
+                    if kind in ("unchosen", "met"):
+                        add(events, kind, what, 0)  # code objects are counted, not kernels
                 if chooses_kernels and not any(isinstance(item, Result) for item in items):
-                    yield RunEvent("unchosen")
+                    add(events, "unchosen")
                     continue
-                yield RunEvent("chosen", os.path.dirname(blob.path))
+                add(events, "chosen", os.path.dirname(blob.path))
                 for pair in options.met("", "", named, blob.member):
-                    yield RunEvent("met", pair)
+                    add(events, "met", pair)
                 yield blob, module
 
     yield from run(events, read, options)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
@@ -68,16 +68,9 @@ of a file that a compiler leaves next to its output. problem: any.
 """
 
 
-class RunEvent(NamedTuple):
-    """An event of reading. Events are counted; the end of a run may report them."""
-
-    kind: EventKind
-    what: Any = ""
-    number: int = 1
-
-
 Events = Counter[tuple[EventKind, Any]]
-"""(kind, what) of the events of one path, in the order of their first occurrence -> number."""
+"""(kind, what) of the events of one path, in the order of their first occurrence -> number. Readers
+count them; the end of a run may report them."""
 
 _FOUND: tuple[EventKind, ...] = ("chosen", "hidden", "elsewhere")
 LEFT_OUT: tuple[EventKind, ...] = ("unchosen", "other-target", "other-member")
@@ -85,12 +78,11 @@ _BEYOND = {"unchosen": "", "other-target": UNKNOWN_TARGET}
 """What an event is about if a path has too many distinct ones."""
 
 
-def add(events: Events, event: RunEvent) -> None:
-    """Add an event. At most 65 536 names and targets that are not chosen are kept apart."""
-    key: tuple[EventKind, Any] = event.kind, event.what
-    if event.kind in _BEYOND and len(events) >= _MOST_EVENTS and key not in events:
-        key = event.kind, _BEYOND[event.kind]
-    events[key] += event.number
+def add(events: Events, kind: EventKind, what: Any = "", number: int = 1) -> None:
+    """Count an event. At most 65 536 names and targets that are not chosen are kept apart."""
+    if kind in _BEYOND and len(events) >= _MOST_EVENTS and (kind, what) not in events:
+        what = _BEYOND[kind]
+    events[kind, what] += number
 
 
 def total(events: Events, *kinds: EventKind) -> int:
@@ -320,7 +312,8 @@ def _left_out(where: str, events: Events, options: Options) -> Iterator[Problem 
 
 Subject = TypeVar("Subject")
 """The items that a run reads from a blob: kernels, or code objects to write."""
-BlobReader = Callable[[Blob], Iterator[Subject | Problem | Note | RunEvent]]
+BlobReader = Callable[[Blob, Events], Iterator[Subject | Problem | Note]]
+"""Reads a blob, and adds to the events of its path."""
 
 
 def run(
@@ -363,15 +356,14 @@ def opened(
             yield item
 
 
-_EVENTS: dict[type, Callable[[Any], RunEvent]] = {
-    RunEvent: lambda event: event,
-    Elsewhere: lambda _: RunEvent("elsewhere"),
-    File: lambda _: RunEvent("repeated"),
-    Repeat: lambda _: RunEvent("repeated"),
-    SpirV: lambda entry: RunEvent("spirv", entry.path),
-    Note: lambda note: RunEvent("note", note),
+_EVENTS: dict[type, Callable[[Any], tuple[EventKind, Any]]] = {
+    Elsewhere: lambda _: ("elsewhere", ""),
+    File: lambda _: ("repeated", ""),
+    Repeat: lambda _: ("repeated", ""),
+    SpirV: lambda entry: ("spirv", entry.path),
+    Note: lambda note: ("note", note),
 }
-"""Items that are not subjects, as events."""
+"""Items that are not subjects, as events: (kind, what)."""
 
 
 def read_inputs(
@@ -387,7 +379,7 @@ def read_inputs(
     for source in inputs:
         items: Iterable[Any] = (source,)
         if isinstance(source, Blob):
-            items = survived(read(source), partial(problem, source))
+            items = survived(read(source, events), partial(problem, source))
         for item in items:
             if isinstance(item, Problem) and item.code == MISSING:
                 events["missing", item] += 1
@@ -403,7 +395,7 @@ def read_inputs(
                     yield item
                 continue
             if event_of := _EVENTS.get(type(item)):
-                add(events, event_of(item))
+                events[event_of(item)] += 1
             is_item = isinstance(item, Repeat) or (options.spirv and isinstance(item, SpirV))
             if event_of is None or is_item:
                 yield item

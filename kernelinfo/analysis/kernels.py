@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 
-from kernelinfo.analysis.inputs import RunEvent, modules, opened
+from kernelinfo.analysis.inputs import Events, add, modules, opened
 from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import LaunchError, ReadError, UnknownTargetError, bug
@@ -73,11 +73,12 @@ Entries = dict[tuple[str, str, str], str]
 
 def read_kernels(
     blob: Blob,
+    events: Events,
     options: Options,
     entries: Entries,
     is_chosen: Callable[[str], bool] | None = None,
-) -> Iterator[Kernel | Problem | Note | RunEvent]:
-    """Kernels of one blob, read lazily, with problems, notes and events.
+) -> Iterator[Kernel | Problem | Note]:
+    """Kernels of one blob, read lazily, with problems and notes. Those left out add to `events`.
 
     `entries` are the bundle entries that the run has seen so far. Readers may pass over kernels
     whose symbol is not chosen.
@@ -95,22 +96,22 @@ def read_kernels(
         for warning in module.warnings:
             offset = None if warning.offset is None else (blob.offset or 0) + warning.offset
             yield Problem(blob.path, warning.message, blob.member, offset, warning.line)
-        yield from _of_module(module, blob, options, entries)
+        yield from _of_module(module, blob, events, options, entries)
 
 
 def _of_module(
-    module: Module, blob: Blob, options: Options, entries: Entries
-) -> Iterator[Kernel | Problem | RunEvent]:
+    module: Module, blob: Blob, events: Events, options: Options, entries: Entries
+) -> Iterator[Kernel | Problem]:
     arch, name = options.arch, module.target or options.arch
     if not (count := len(module.kernels) + len(module.passed_over)):
         return
     named = target_id(name, module.features)
     member = " › ".join(filter(None, (blob.member, module.part))) or None
     if not options.asks_for_target(named):
-        yield RunEvent("other-target", named, count)
+        add(events, "other-target", named, count)
         return
     if not options.asks_for_member(member):
-        yield RunEvent("other-member", number=count)
+        add(events, "other-member", number=count)
         return
     if arch not in (None, name):
         yield problem(blob, say("target-other", target=name, arch=arch))
@@ -141,7 +142,8 @@ def _of_module(
         options=stated,
         command=blob.command,
     )
-    yield from (RunEvent("unchosen", demangle(symbol)) for symbol in module.passed_over)
+    for symbol in module.passed_over:
+        add(events, "unchosen", demangle(symbol))
     for facts in kernels:
         try:
             kernel = combine(facts, code_object, target)

@@ -381,7 +381,7 @@ class ReadWorker:
         options: Options,
         among: Sequence[str],
         rows: Rows | None = None,
-        read: Callable[[Analysis, Blob], Iterator[Any]] = Analysis.results,
+        read: Callable[[Analysis, Blob, Events], Iterator[Any]] = Analysis.results,
     ) -> None:
         """`read` yields everything that a run reads from one blob."""
         self._options, self._among, self._rows = options, among, rows

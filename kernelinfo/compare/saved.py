@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any, cast
 
 from kernelinfo.analysis import Analysis, analyse
-from kernelinfo.analysis.inputs import Events, RunEvent, add, nothing_found
+from kernelinfo.analysis.inputs import Events, add, nothing_found
 from kernelinfo.analysis.kernels import Judge
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare import Comparison, compare, saved, summary
@@ -384,13 +384,13 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> summary.Build:
             kernel = kernel._replace(name=record["Kernel_Name"])
         is_chosen = options.where is None or options.where.holds(record)
         if not is_chosen or not options.asks_for(kernel.name, kernel.symbol):
-            add(events, RunEvent("unchosen", kernel.name))
+            add(events, "unchosen", kernel.name)
             continue
         if not options.asks_for_target(kernel.target):
-            add(events, RunEvent("other-target", kernel.target))
+            add(events, "other-target", kernel.target)
             continue
         if not options.asks_for_member(record["Member"]):
-            add(events, RunEvent("other-member"))
+            add(events, "other-member")
             continue
         code_object = summary.path_under(root, record["Path"], record["Member"])
         kernels.append(kernel._replace(code_object=code_object))
@@ -398,7 +398,7 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> summary.Build:
         stamps.update((record["Compiler"] or "").split(BETWEEN_COMPILERS))
     if made_otherwise:
         tell(Problem(blob.path, made_otherwise))
-    add(events, RunEvent("chosen", number=len(kernels)))
+    add(events, "chosen", number=len(kernels))
     if problem := nothing_found(blob.path, events, options):
         tell(problem)
     notes = (in_file(blob.path, say("saved-may-be-cut")),) if may_be_cut else ()

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from kernelinfo import __version__
 from kernelinfo.analysis import Analysis
-from kernelinfo.analysis.inputs import Events, RunEvent, compiled_later, each, noted, read_inputs
+from kernelinfo.analysis.inputs import Events, compiled_later, each, noted, read_inputs
 from kernelinfo.analysis.kernels import conflicting_entry
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import Rows
@@ -268,9 +268,9 @@ def _read_file(
         return
     path, blobs = opening
 
-    def read_blob(blob: Blob) -> Iterator[list[Result] | Problem | Note | RunEvent]:
+    def read_blob(blob: Blob, events: Events) -> Iterator[list[Result] | Problem | Note]:
         results = []
-        for item in analysis.results(blob):
+        for item in analysis.results(blob, events):
             if isinstance(item, Result):
                 results.append(item)
             elif not isinstance(item, Repeat):

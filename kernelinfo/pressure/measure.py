@@ -9,7 +9,7 @@ from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from kernelinfo.analysis import Analysis
-from kernelinfo.analysis.inputs import Events, RunEvent, conclusions, opened, read_inputs
+from kernelinfo.analysis.inputs import Events, add, conclusions, opened, read_inputs
 from kernelinfo.analysis.kernels import opened_again, read_kernels
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError, bug, survived
@@ -239,17 +239,19 @@ def measure(path: str, options: Options, look: Look, jobs: int = 1) -> Iterator[
     yield from conclusions([(path, events)], options)
 
 
-def _measured(analysis: Analysis, blob: Blob, look: Look) -> Iterator[MeasureItem | RunEvent]:
-    """Register pressure of the kernels of one blob, with problems, notes and events."""
+def _measured(analysis: Analysis, blob: Blob, events: Events, look: Look) -> Iterator[MeasureItem]:
+    """Register pressure of the kernels of one blob, with problems and notes."""
     results = []
-    for item in analysis.results(blob):
+    for item in analysis.results(blob, events):
         if isinstance(item, Result):
             results.append(item)
+        elif isinstance(item, Repeat):
+            add(events, "repeated")
         else:
-            yield RunEvent("repeated") if isinstance(item, Repeat) else item
+            yield item
     if look.function and not results:
         results = _device_functions(blob, look.function)
-        yield RunEvent("chosen", os.path.dirname(blob.path), len(results))
+        add(events, "chosen", os.path.dirname(blob.path), len(results))
         for measured in measure_in(blob, results, look, analysis.selection):
             yield of_function(measured) if isinstance(measured, Measured) else measured
         return
@@ -279,7 +281,9 @@ def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
 def _device_functions(blob: Blob, name: str) -> list[Result]:
     """The functions that `name` means, in a file with kernels: a whole name or symbol first, else
     what `names.matches` finds."""
-    kernels = [item for item in read_kernels(blob, Options(), {}) if isinstance(item, Kernel)]
+    kernels = [
+        item for item in read_kernels(blob, Events(), Options(), {}) if isinstance(item, Kernel)
+    ]
     if not kernels:
         return []
     lines: Mapping[str, int | None] = code_in(blob, kernels[0]).functions

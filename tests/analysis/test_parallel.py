@@ -18,7 +18,7 @@ import pytest
 
 from kernelinfo import Options, Problem
 from kernelinfo.analysis import analyse, parallel
-from kernelinfo.analysis.inputs import Events, RunEvent, add, conclusions
+from kernelinfo.analysis.inputs import Events, add, conclusions
 from kernelinfo.errors import Message
 from kernelinfo.render import View
 
@@ -286,7 +286,7 @@ def test_where_no_process_can_be_started(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_host_files_without_archives_are_counted_over_all_processes() -> None:
     events, more = Events(), Events()
     for each, name in ((events, "liba.so"), (more, "libb.so"), (more, "libc.so")):
-        add(each, RunEvent("missing", Problem(name, Message("no archive", "kpack-missing"))))
+        add(each, "missing", Problem(name, Message("no archive", "kpack-missing")))
     events.update(more)
     [problem] = conclusions([("lib", events)], Options())
     assert isinstance(problem, Problem)

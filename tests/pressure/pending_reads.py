@@ -11,7 +11,7 @@ from random import Random
 from typing import NamedTuple
 
 from kernelinfo.analysis import Analysis
-from kernelinfo.analysis.inputs import opened
+from kernelinfo.analysis.inputs import Events, opened
 from kernelinfo.analysis.options import Options
 from kernelinfo.hardware.counters import OperationKind, WaitCounter
 from kernelinfo.kernel import Kernel, Result
@@ -31,7 +31,7 @@ def functions(paths: list[Path]) -> Iterator[tuple[Kernel, LiveFunction]]:
     for path in map(str, paths):
         analysis = Analysis(Options(), [path])
         for blob in opened(path, Options()):
-            items = analysis.results(blob) if isinstance(blob, Blob) else ()
+            items = analysis.results(blob, Events()) if isinstance(blob, Blob) else ()
             results = [item for item in items if isinstance(item, Result)]
             if not results or not results[0].kernel.code_object.stamps:
                 continue
