@@ -61,16 +61,16 @@ class NamedColumn(NamedTuple):
 
     def value(self, kernel: Result | Record) -> Value:
         """The value of a kernel or of a saved record; None if it is unknown."""
-        if isinstance(kernel, Result):
-            if self.read is None:
-                return BY_NAME[self.reads[0]].value(kernel)
-            return self.read({name: BY_NAME[name].value(kernel) for name in self.reads})
-        return self.read(kernel) if self.read else _saved(kernel, self.reads[0])
+        if self.read is None:
+            return _value(kernel, self.reads[0])
+        return self.read({name: _value(kernel, name) for name in self.reads})
 
 
-def _saved(record: Record, name: str) -> Value:
-    """A value from a saved record; lists become tuples."""
-    saved: Any = record.get(name)  # older records lack columns
+def _value(kernel: Result | Record, name: str) -> Value:
+    """The value of a column of the record; None if it is unknown. Saved lists become tuples."""
+    if isinstance(kernel, Result):
+        return BY_NAME[name].value(kernel)
+    saved: Any = kernel.get(name)  # older records lack columns
     return tuple(saved) if isinstance(saved, list) else saved
 
 
@@ -108,13 +108,11 @@ def _heading(column: Column) -> NamedColumn:
     return NamedColumn(column.heading, kind, reads, read, is_amount)
 
 
-_HEADINGS = (
-    *(_heading(column) for column in COLUMNS if column.heading),
-    NamedColumn("spills", "number", ("VGPR_Spills", "SGPR_Spills"), _spills, largest_first=True),
-)
 _OTHER_NAMES = {"wavessimd": "waves", "occupancy": "occ", "limitedby": "limiters"}
 _OTHER_NAMES |= {"limiter": "limiters", "name": "kernel", "path": "file"}
-HEADINGS = tuple(column.name for column in _HEADINGS)
+_SPILLS = "spills"
+"""The heading of a column that no record has: the sum of two."""
+HEADINGS = (*(column.heading for column in COLUMNS if column.heading), _SPILLS)
 """Names of columns as the table's headings say them."""
 
 
@@ -127,7 +125,7 @@ def constant(name: str) -> NamedColumn:
     """The Triton constant or compile option with this name, ignoring case."""
 
     def read(record: Record) -> str | None:
-        options = _saved(record, "Options")
+        options = _value(record, "Options")
         pairs = (text.partition("=") for text in options) if isinstance(options, tuple) else ()
         values = {option.casefold(): value for option, _, value in pairs}
         return values.get(name.casefold())
@@ -140,39 +138,47 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.casefold())
 
 
-_OF_CODE = {
-    column.name: NamedColumn(column.key, "number", (column.name,), largest_first=True)
-    for column in INSTRUCTIONS
-}
-"""Name in records → column of instructions."""
-_COLUMNS = {_plain(name): column for name, column in _OF_CODE.items()}
-_COLUMNS |= {_plain(column.name): column for column in _OF_CODE.values()}
-_COLUMNS |= {_plain(column.name): record_column(column.name) for column in COLUMNS}
-_COLUMNS |= {_plain(column.name): column for column in _HEADINGS}
-_COLUMNS |= {other: _COLUMNS[name] for other, name in _OTHER_NAMES.items()}
+_KEY_OF = {column.name: column.key for column in INSTRUCTIONS}
+"""Name in records → name for users, of each column that counts instructions."""
 
 
 def find(name: str) -> NamedColumn | None:
     """The column with this heading or record name, ignoring case; None without one."""
-    return record_column(name) if name in NAMES else _COLUMNS.get(_plain(name))
+    if name in NAMES:
+        return record_column(name)
+    plain = _plain(name)
+    plain = _OTHER_NAMES.get(plain, plain)
+    if plain == _SPILLS:
+        pair = ("VGPR_Spills", "SGPR_Spills")
+        return NamedColumn(_SPILLS, "number", pair, _spills, largest_first=True)
+    for column in COLUMNS:
+        if column.heading and plain == _plain(column.heading):
+            return _heading(column)
+    for column in COLUMNS:
+        if plain == _plain(column.name):
+            return record_column(column.name)
+    for column in INSTRUCTIONS:
+        if plain in (_plain(column.name), _plain(column.key)):
+            return NamedColumn(column.key, "number", (column.name,), largest_first=True)
+    return None
 
 
 def suggestion(name: str) -> str:
     """`did you mean waves?`, or the headings if no name is near."""
-    near = did_you_mean(name, (*HEADINGS, *NAMES, *(column.key for column in INSTRUCTIONS)))
+    near = did_you_mean(name, (*HEADINGS, *NAMES, *_KEY_OF.values()))
     return near or say("columns-listed", names=", ".join(HEADINGS))
 
 
 def check_counted(reads: Iterable[str], is_counted: bool) -> None:
     """Check that instructions are counted if columns of them are read. Raises `OptionError`."""
-    for column in (_OF_CODE[name] for name in reads if name in _OF_CODE):
-        if not is_counted:
-            raise OptionError(say("column-needs-instructions", column=column.name))
+    keys = (_KEY_OF[name] for name in reads if name in _KEY_OF)
+    if not is_counted and (key := next(keys, None)):
+        raise OptionError(say("column-needs-instructions", column=key))
 
 
 def reads_code(reads: Iterable[str]) -> bool:
     """True if one of the columns counts instructions."""
-    return any(name in _OF_CODE for name in reads)
+    return any(name in _KEY_OF for name in reads)
 
 
 def named_columns(option: str, text: str) -> tuple[NamedColumn, ...]:
@@ -193,15 +199,13 @@ def sort(items: Iterable[Item], by: Iterable[NamedColumn]) -> list[Item]:
     """
     ordered = list(items)
     for column in reversed(tuple(by)):
-        keyed = [(_value(column, item), item) for item in ordered]
+        keyed = [
+            (column.value(item) if isinstance(item, Result) else None, item) for item in ordered
+        ]
         valued = [pair for pair in keyed if pair[0] is not None]
         valued.sort(key=itemgetter(0), reverse=column.largest_first)
         ordered = [item for _, item in (*valued, *(pair for pair in keyed if pair[0] is None))]
     return ordered
-
-
-def _value(column: NamedColumn, item: Item) -> Any:
-    return column.value(item) if isinstance(item, Result) else None
 
 
 # Conditions on kernels: `waves < 4 and lds > 32k` as a tree that is true or false of a result.
@@ -214,9 +218,6 @@ _CONSTANT = re.compile(
     r"[A-Z][A-Z0-9_]*|num_\w+|waves_per_eu|matrix_instr_nonkdim|kpack|tile|dtype"
 )
 """Names of Triton's constants, which only its files list, and of its compile options."""
-
-
-_SYMBOL, _MEMBER = record_column("Symbol"), record_column("Member")
 
 
 class ColumnCondition(NamedTuple):
@@ -258,9 +259,9 @@ class ColumnCondition(NamedTuple):
         if isinstance(value, int | float):
             return value == self.number
         if self.column.kind == "kernel":
-            return matches(self.value, str(value), str(_SYMBOL.value(kernel)))
+            return matches(self.value, str(value), str(_value(kernel, "Symbol")))
         if self.column.kind == "member":
-            return in_member(self.value, str(_MEMBER.value(kernel)))
+            return in_member(self.value, str(_value(kernel, "Member")))
         if self.column.kind == "target" and ":" not in self.value:
             value = value.partition(":")[0]
         if self.operator == "~":
