@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 from kernelinfo import __version__
+from kernelinfo.cli import COMMANDS
 
 from .conftest import FIXTURES
 from .test_golden import run
@@ -109,11 +110,7 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True)
     with TemporaryDirectory() as name:
         place = Path(name)
-        for fixtures in FIXTURES.iterdir():
-            (place / fixtures.name).symlink_to(fixtures)
-        (place / "gate.toml").write_text(_GATE)
-        for line in _FIRST:
-            run(*shlex.split(line), folder=place)
+        prepare(place)
         for width in (60, 100, 140):
             for line in _WIDTHS:
                 _answer(folder, place, line, width)
@@ -122,6 +119,24 @@ def main(folder: Path) -> None:
                 _answer(folder, place, line, 80)
     digest = sha256(b"".join(path.read_bytes() for path in sorted(folder.iterdir())))
     print(f"{len(list(folder.iterdir()))} answers, {digest.hexdigest()[:16]}")
+
+
+def prepare(place: Path) -> None:
+    """Make the folder that the lines are run in."""
+    for fixtures in FIXTURES.iterdir():
+        (place / fixtures.name).symlink_to(fixtures)
+    (place / "gate.toml").write_text(_GATE)
+    for line in _FIRST:
+        run(*shlex.split(line), folder=place)
+
+
+def list_first() -> list[str]:
+    """The first line of each command."""
+    first: dict[str, str] = {}
+    for line in (line for lines in _LINES for line in _spread(lines)):
+        word = line.partition(" ")[0]
+        first.setdefault(word if word in COMMANDS else "report", line)
+    return [*first.values()]
 
 
 def _spread(line: str) -> Iterator[str]:

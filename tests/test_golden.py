@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,8 @@ TEXTS = {
 SCHEMA = json.loads(
     Path(sys.modules["kernelinfo"].__path__[0], "render", "report-schema.json").read_text("utf-8")
 )
+_OBJECTS = ("<bound method ", "<function ", "<class '", "<generator object ", " object at 0x")
+"""How Python prints what was never meant to be text."""
 
 
 def run(*arguments: str, folder: Path = FIXTURES) -> tuple[str, str, int]:
@@ -62,6 +65,9 @@ def run(*arguments: str, folder: Path = FIXTURES) -> tuple[str, str, int]:
             code = end.code if isinstance(end.code, int) else 0
         finally:
             sys.argv = before
+    for text in (out.getvalue(), err.getvalue()):
+        printed = [words for words in _OBJECTS if words in text]
+        assert not printed, f"{shlex.join(arguments)} prints a Python object: {printed}"
     return out.getvalue(), err.getvalue(), code
 
 
