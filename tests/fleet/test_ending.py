@@ -20,6 +20,8 @@ from .scans import comparable, descendants, many_objects, process, reported, row
 require("duckdb")
 
 TABLES = ("tcp", "tcp6", "udp", "udp6", "unix")
+EXITING = 4
+"""Flag of a process that ends or is a zombie; PF_EXITING of Linux, include/linux/sched.h."""
 
 
 def sockets(pid: int) -> list[str]:
@@ -155,13 +157,13 @@ def end_scan(
 
 
 def session(leader: int) -> list[int]:
-    """The processes of a session that live."""
+    """The processes of a session that live; one that ends closes its files before it is gone."""
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
-            state, _, _, of = status.read_text().rpartition(")")[2].split()[:4]
+            fields = status.read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        if int(of) == leader and state != "Z":
+        if int(fields[3]) == leader and not int(fields[6]) & EXITING:
             found.append(int(status.parent.name))
     return found
