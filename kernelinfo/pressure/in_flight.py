@@ -74,8 +74,8 @@ class WaitFlow:
     def __init__(
         self, function: LiveFunction, counters: Sequence[WaitCounter], trusts_calls: bool
     ) -> None:
-        """`trusts_calls`: callees wait for all loads when they begin, and have none in flight when
-        they return, as functions compiled by LLVM do."""
+        """With `trusts_calls`, callees are assumed to wait for all loads when they begin and to
+        have none in flight when they return, as functions compiled by LLVM do."""
         self._function = function
         self._counters = counters
         self.queues: dict[int, tuple[Queue, ...]] = {}
@@ -92,7 +92,7 @@ class WaitFlow:
         """Reason why nothing is known; empty if all is."""
 
     def _doubt(self) -> str:
-        """The reason why some of the code is unknown; empty if all of it is known."""
+        """The reason why a part of the code is unknown; empty if all of it is known."""
         function = self._function
         if function.size > _MOST_BLOCKS:
             return MANY_BLOCKS
@@ -186,8 +186,8 @@ class WaitFlow:
         return changed
 
     def _end(self, block: int) -> Flight:
-        """The state at the end of a block, with ages counted from there, as the following blocks
-        need them."""
+        """The state at the end of a block as the following blocks need it: with ages counted from
+        that end."""
         function = self._function
         state = self._copy(self.begins[block])
         for step in self.steps[block]:
@@ -266,8 +266,8 @@ class WaitFlow:
         return self._function.instructions[index].effect.writes
 
     def _aged(self, queue: Queue, numbers: list[int]) -> list[int]:
-        """The part of a queue's numbers that its counter can hold, without repeated trailing
-        ones."""
+        """The part of a queue's numbers that its counter can represent, without repeated trailing
+        numbers."""
         end = min(len(numbers), self._counters[queue[0]].most + 1)
         while end > 1 and numbers[end - 1] == numbers[end - 2]:
             end -= 1
@@ -334,8 +334,8 @@ class WaitFlow:
         }
 
     def _in_flight(self, flight: Flight) -> dict[Memory, int]:
-        """The most loads in flight from each memory, as multiples of `_ONE`, and their bytes. Loads
-        that complete in any order all count as in flight."""
+        """(most loads in flight) × `_ONE` plus their bytes, for each memory. Loads that complete in
+        any order all count as in flight."""
         ages, most = flight
         loads: dict[Memory, int] = defaultdict(int)
         for (_, memory), numbers in most.items():
@@ -356,7 +356,8 @@ class WaitFlow:
                 most[loop, memory] = number
 
     def _around_both(self, loop: Loop | None, load: int) -> Loop | None:
-        """The innermost loop that contains this loop, or is this loop, and also contains a load."""
+        """The innermost loop that contains a load and this loop, or that is this loop and contains
+        the load."""
         function = self._function
         block = function.block_of(load)
         for around in function.loops_around(loop):
@@ -389,7 +390,7 @@ class WaitFlow:
 
 
 def _shorten(ages: _Ages, queue: Queue, size: int) -> None:
-    """Drop the ages of a queue from a given one on, and trailing ones without a load."""
+    """Keep the `size` youngest ages of a queue, without trailing ones that have no load."""
     of_queue = ages[queue]
     del of_queue[size:]
     while of_queue and not of_queue[-1]:
@@ -407,25 +408,28 @@ FAR: tuple[Memory, ...] = ("global", "FLAT")
 
 
 def far(rows: Iterable[InFlight]) -> tuple[int | None, int | None]:
-    """The most loads in flight from far memory, and the fewest instructions between such a load and
-    the wait for it; None without any."""
+    """(most loads in flight from far memory, fewest instructions between such a load and the wait
+    for it); each is None if there is none."""
     loads = [row.loads for row in rows if row.memory in FAR]
     distances = [row.distance for row in rows if row.memory in FAR and row.distance is not None]
     return max(loads, default=None), min(distances, default=None)
 
 
 def soonest_outside(story: Story) -> InFlight | None:
-    """The loads in flight outside all loops, from the memory that this code waits for soonest. None
-    without such a wait, or if it waits only for scalar loads, as for arguments."""
+    """Of the loads in flight outside all loops, those from the memory with the shortest wait.
+    Scalar loads, such as those of arguments, are left out. None without such a wait."""
     rows = [row for row in story.in_flight_outside if row.memory != "scalar"]
     waited = [row for row in rows if row.distance is not None]
     return min(waited, key=lambda row: row.distance or 0, default=None)
 
 
 def tightest(story: Story) -> tuple[LoopPressure | None, InFlight] | None:
-    """The loop with the fewest instructions between a load from far memory and a wait for it, the
-    innermost of several, and what is in flight there; of code without loops the whole function.
-    None without such a load and wait."""
+    """(loop, loads in flight in it) of the loop with the fewest instructions between a load from
+    far memory and a wait for it; of several, an innermost one.
+
+    For code without loops the loop is None and the loads are those of the whole function. None
+    without such a load and wait.
+    """
     rows: list[tuple[LoopPressure | None, InFlight]]
     inner_first = sorted(story.loops, key=lambda loop: -loop.depth)
     rows = [(loop, row) for loop in inner_first for row in loop.in_flight]

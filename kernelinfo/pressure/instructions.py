@@ -28,7 +28,7 @@ class Disassembled(NamedTuple):
 
     @property
     def target(self) -> int:
-        """The address that a branch leads to; −1 for other instructions.
+        """The address that a branch leads to; −1 for any other instruction.
 
         The low 16 bits count words from the next instruction (RDNA and CDNA ISA documents, SOPP and
         SOPK).
@@ -245,7 +245,7 @@ def operation(text: str) -> tuple[rules.Operation, str]:
 def _split(written: str) -> list[str]:
     """The operands, split at commas outside brackets.
 
-    Blanks inside brackets are removed. The last operand still carries the modifiers.
+    Blanks inside brackets are removed. The modifiers stay at the end of the last operand.
     """
     if _WITHOUT_INNER_COMMAS.fullmatch(written):
         return [part.strip() for part in written.split(",")]

@@ -124,7 +124,7 @@ class AssemblyText(ScannedText):
         return [match.start() for match in DEBUG_INFO.finditer(self.text)]
 
     def _lines(self, symbol: str, start: int) -> Iterator[str]:
-        """Lines from a label on, without a log's prefix."""
+        """Lines from a label on, without the prefix that a log puts before each line."""
         prefix = ""
         label = label_offset(self.text, symbol, start, line_end(self.text, start))
         if label is not None:
@@ -168,7 +168,8 @@ def _object_code() -> type[ObjectCode]:
 def functions_of(
     code: AssemblyText | ObjectCode, blob: Blob, results: Sequence[Result]
 ) -> Iterator[tuple[Result, LiveFunction | Problem | None]]:
-    """Each kernel of a blob with its code, as returned by `code_in`; None without code."""
+    """(kernel, its function or a problem) for each kernel of a blob; None without code. `code`
+    comes from `code_in`."""
     if not isinstance(code, AssemblyText):
         yield from code.read(results)
         return
@@ -182,8 +183,8 @@ def functions_of(
 
 
 def unwritten(function: LiveFunction) -> int:
-    """The set of registers whose first access on each path from the entry is a read, although the
-    kernel's descriptor does not set them up.
+    """Registers that the code reads before anything writes them, on every path from the entry, and
+    that the kernel's descriptor does not set up.
 
     LLVM's `implicit-def` comments count as writes. An instruction that changes a part of a register
     does not read the rest. Empty if the code or the entry state is uncertain.

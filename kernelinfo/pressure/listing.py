@@ -233,7 +233,7 @@ class _ListingReader:
         return True
 
     def _skip(self, code: str) -> None:
-        """Inside a part without code, track where nested parts begin and end."""
+        """Track where nested parts begin and end inside a part without code."""
         if code.startswith(".macro"):
             self._macros_open += 1
         elif code.startswith(self._skipped_until):
@@ -242,7 +242,7 @@ class _ListingReader:
                 self._skipped_until = ""
 
     def leave_out(self, word: str, lines: int = 1) -> None:
-        """Record lines that are not read, by their first word."""
+        """Record lines that were not read, by the first word of each."""
         word = word[:40]
         if word not in self._unread_words and len(self._unread_words) >= _MOST_NAMED:
             word = "…"
@@ -330,7 +330,7 @@ class _ListingReader:
         self._found.append(Instruction(*text_and_effect, self._number, None, self._source, spill))
 
     def _text_and_effect(self, code: str) -> tuple[str, InstructionEffect] | None:
-        """The text of an instruction without symbols, and its effect; None if it is not an
+        """(text without symbols, effect) of an instruction; None if `code` is not an
         instruction."""
         if branch := branch_effect(code):
             return code, branch

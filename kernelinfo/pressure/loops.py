@@ -24,7 +24,7 @@ class Loop(NamedTuple):
 
 
 class Loops:
-    """The forest of loops. A loop precedes the loops inside it."""
+    """The forest of loops: each loop comes before the loops inside it."""
 
     def __init__(self, flow: Flow) -> None:
         """Find the loops.
@@ -69,8 +69,8 @@ class Loops:
     def _set_forest(
         self, headers: Sequence[int], parents: Sequence[int], innermost: Sequence[int]
     ) -> None:
-        """Store the loops by position. A loop's number is lower than that of the loop around it.
-        Index −1, `_NONE`, is a root around all loops."""
+        """Store the loops by position. A loop has a lower number than the loop around it. Index −1,
+        `_NONE`, is a root around all loops."""
         positions, self._lasts = _positions(parents)
         self._headers, self._parents = array("i", headers), array("i", parents)
         for header, parent, position in zip(headers, parents, positions, strict=False):
@@ -120,10 +120,10 @@ class Loops:
         value_of: Callable[[Sequence[int]], _T],
         together: Callable[[Sequence[_T]], _T],
     ) -> Iterator[tuple[int, _T]]:
-        """Position and value of the loops at the given positions, which descend.
+        """(position, value) of the loops at the given positions, which descend.
 
-        `own` returns the value of some blocks, and `together` combines values. No block is visited
-        twice: an outer loop reuses the values of the requested loops inside it.
+        `value_of` returns the value of some blocks, and `together` combines values. No block is
+        visited twice: an outer loop reuses the values of the requested loops inside it.
         """
         starts, blocks = self.blocks
         inner: list[tuple[int, int, _T]] = []  # begin, end and value; the last one is the next
@@ -144,7 +144,7 @@ class Loops:
 
 
 def _root(outermost: array[int], loop: int) -> int:
-    """The outermost loop found so far around a loop. Shortens the path by halving."""
+    """The outermost loop around a loop, as far as they are known. Shortens the path by halving."""
     while outermost[loop] != loop:
         outermost[loop] = outermost[outermost[loop]]
         loop = outermost[loop]

@@ -75,10 +75,10 @@ def function_code(data: Data, names: Iterable[str]) -> Iterator[MachineCode]:
     """The machine code of each named function whose bytes are in the file.
 
     A function ends at the size of its symbol. Without a size it ends at the next function or at the
-    end of its section, and trailing zeros are cut off; it is empty if a symbol with a size begins
-    at its address, which means a kernel without instructions. Functions of more than `_MOST_BYTES`
-    are left out. Raises `ReadError` if functions overlap to more than `_MOST_COPIES` times the
-    file.
+    end of its section, and trailing zeros are cut off. If a symbol with a size begins at the same
+    address, the function is empty: a kernel without instructions. Functions of more than
+    `_MOST_BYTES` are left out. Raises `ReadError` if functions overlap to more than `_MOST_COPIES`
+    times the file.
     """
     elf = read_elf(data, [])
     names = list(names)
@@ -161,7 +161,8 @@ _SECONDS = 10
 
 
 def programs() -> list[str]:
-    """Paths of llvm-objdump: the one in `LLVM_OBJDUMP`, then the installed ones, newest first.
+    """Paths of llvm-objdump: first the one in `LLVM_OBJDUMP`, then the installed ones, newest
+    first.
 
     Searches `ROCM_PATH`, PATH and `/opt/rocm*`. Relative folders of PATH are skipped, so that no
     program in the current folder runs. Raises `ReadError` if `LLVM_OBJDUMP` names no program.

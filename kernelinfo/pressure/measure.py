@@ -59,7 +59,7 @@ MeasureItem = Measured | Problem | Note  # what a measurement yields
 
 
 class Look(NamedTuple):
-    """Options of a measurement; they can be sent to other processes."""
+    """Options of a measurement, which can be sent to other processes."""
 
     at: Callable[[LiveFunction], int | None] | None = None
     """Index of the instruction whose live values are wanted; None for the peak."""
@@ -90,10 +90,10 @@ def measure_again(
     kinds: Collection[str] = ("assembly", "code-object"),
     tell: Callable[[Problem], object] = lambda problem: None,
 ) -> Iterator[Measured | None]:
-    """Register pressure of each kernel of files of some kinds, which are opened again.
+    """Register pressure of each kernel in files of these kinds, which are opened again.
 
-    None for files of other kinds, for standard input, if a needed llvm-objdump is missing, and
-    after a bug of kernelinfo, which is the only problem reported.
+    None for files of other kinds, for standard input, and if a needed llvm-objdump is missing. Also
+    None after a bug of kernelinfo, which is the only problem reported.
     """
     for code_object, group in groupby(results, lambda result: result.kernel.code_object):
         of_object = list(group)
@@ -144,8 +144,8 @@ def measure_in(
 
 
 def _judged(result: Result, kernel: Kernel, rules: Sequence[Rule]) -> Result:
-    """The result of the kernel with its code, and with the findings of rules that read it, or
-    may."""
+    """The result with the kernel's code. The findings of `rules`, which may read code, are made
+    again."""
     numbers = {rule.number for rule in rules}
     of_others = [finding for finding in result.findings if finding.rule not in numbers]
     if result.occupancy:
@@ -185,7 +185,7 @@ def _story(code: KernelCode, result: Result, look: Look) -> Story:
 
 
 def _exceeds(story: Story, kernel: Kernel) -> bool:
-    """True if the text names registers beyond those that the kernel's descriptor allocates."""
+    """True if the code names registers beyond those that the kernel's descriptor allocates."""
     numbers = kernel.numbers
     vectors, sgprs = story.used.vector(story.files), story.used.sgprs
     return vectors > (numbers.reserved_vgprs or vectors) or sgprs > (
@@ -195,7 +195,7 @@ def _exceeds(story: Story, kernel: Kernel) -> bool:
 
 def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
     """The kernels of a blob with their instructions by class, the registers that they touch and
-    need, and their loops, if all of that is known; and what is wrong.
+    need, and their loops, as far as all of that is known; and problems.
 
     A missing llvm-objdump is one problem of the whole run: it names no file.
     """
@@ -279,8 +279,8 @@ def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
 
 
 def _device_functions(blob: Blob, name: str) -> list[Result]:
-    """The functions that `name` means, in a file with kernels: a whole name or symbol first, else
-    what `names.matches` finds."""
+    """The functions that `name` means, in a file with kernels: those with this whole name or
+    symbol, else those that `names.matches` accepts."""
     kernels = [
         item for item in read_kernels(blob, Events(), Options(), {}) if isinstance(item, Kernel)
     ]

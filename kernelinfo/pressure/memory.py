@@ -48,7 +48,7 @@ _APERTURE = re.compile(r"src_private_base|SH_MEM_BASES|src_flat_scratch_base", r
 
 
 class SlotAccess(NamedTuple):
-    """Registers that an instruction moves to or from places: slots, or a lane."""
+    """An instruction that moves registers to or from places: spill slots, or a lane."""
 
     is_store: bool
     pairs: tuple[tuple[int, int], ...]
@@ -99,7 +99,7 @@ def slots_of(function: LiveFunction, spilled: int | None) -> dict[int, SlotAcces
 
 
 def _unmarked(function: LiveFunction, stacks: Collection[str]) -> Iterator[int]:
-    """Stack accesses without LLVM's comment, which LLVM 15 to 19 omit inside a clause."""
+    """Stack accesses without LLVM's comment. LLVM 15 to 19 omit the comment inside a clause."""
     code = function.instructions
     for index in function.code:
         kind = "" if code[index].spill else code[index].effect.mnemonic[:7]
@@ -170,8 +170,8 @@ def _slot(
 
 
 def _constant(code: Sequence[Instruction], register: str) -> int | None:
-    """The constant that an SGPR was last set to; None if it was set to something else, or too far
-    back."""
+    """The constant to which an SGPR was last set; None if it was set to something else, or too long
+    before."""
     written = named(register)
     for instruction in reversed(code):
         if instruction.effect.writes & written:
@@ -238,7 +238,7 @@ _TWICE = re.compile(r"ds_(?:read|write|load|store)(?:xchg)?2")
 
 def kinds_of(mnemonic: str, writes: bool, is_gds: bool) -> tuple[OperationKind, ...]:
     """The kinds of pending operation that an instruction counts as; empty for most instructions.
-    `writes` is true if it writes a register, `is_gds` if it has the modifier `gds`."""
+    `writes` is True if the instruction writes a register, `is_gds` if it has the modifier `gds`."""
     for row, kinds in _PENDING:
         if re.fullmatch(row, mnemonic):
             return ("gds",) if is_gds and kinds == ("lds",) else kinds
@@ -287,7 +287,7 @@ def is_load(effect: InstructionEffect) -> bool:
 
 
 def loaded_bytes(effect: InstructionEffect) -> int:
-    """Bytes that a load in flight brings, for each lane; those of a scalar load for the wave."""
+    """Bytes that a load in flight fetches for each lane; for a scalar load, bytes for the wave."""
     size = bytes_of(effect.mnemonic)
     if size is None:
         return REGISTER_BYTES * sum(count(effect.writes))

@@ -58,11 +58,11 @@ _MOST_FUNCTIONS, _MOST_BYTES = 512, 1 << 22  # per run, unless one function is l
 def listings(
     code_object: Data, names: Iterable[str], target: Target | None
 ) -> Iterator[tuple[str, Listing]]:
-    """The name and the listing of each named function whose code is in the file.
+    """(name, listing) of each named function whose code is in the file.
 
-    A function with words that one program cannot decode goes to the next program. If none can
-    decode it, its listing has the fewest such words and is inexact. Raises `ReadError` if no
-    program prints a function completely; the error's code is in `NO_PROGRAM` if none could.
+    If a program cannot decode some words of a function, the next program tries. If none can decode
+    all, the listing has the fewest undecoded words and is inexact. Raises `ReadError` if no program
+    prints a function completely; the error's code is in `NO_PROGRAM` if no program could.
     """
     mach = target.elf_mach if target else read_elf(code_object, []).flags & 0xFF
     for batch in _batches(function_code(code_object, names)):
@@ -90,8 +90,8 @@ _Disassembly = tuple[MachineCode, list[Disassembled]]
 def _instructions(
     codes: Sequence[MachineCode], target: Target | None, mach: int
 ) -> Iterator[_Disassembly]:
-    """Each function with its instructions, from the first program that decodes all of it, else from
-    the one that decodes most of it. `mach` is the processor (EF_AMDGPU_MACH)."""
+    """(function, its instructions) from the first program that decodes all of the function, else
+    from the one that decodes most of it. `mach` is the processor (EF_AMDGPU_MACH)."""
     yield from ((code, []) for code in codes if not code.data)
     pending = [code for code in codes if code.data]
     if not pending:
@@ -174,7 +174,7 @@ _CodeSection = tuple[int, list[Disassembled]]
 def _next(
     sections: Iterator[_CodeSection], process: subprocess.Popen[bytes]
 ) -> _CodeSection | None:
-    """The next section. A program that takes longer than `_SECONDS` for it is killed."""
+    """The next section of the output. The program is killed if it takes longer than `_SECONDS`."""
     limit = threading.Timer(_SECONDS, process.kill)
     limit.start()
     try:
@@ -274,8 +274,8 @@ class ObjectCode:
         return decoded_chunks
 
     def listings(self, kernels: Sequence[Kernel]) -> Iterator[tuple[Kernel, Listing, int]]:
-        """Each kernel whose code is in the file, with its listing and the registers set at its
-        entry; without source lines if the line table is damaged. Raises `ReadError` as
+        """(kernel, its listing, registers set at its entry) of each kernel whose code is in the
+        file; without source lines if the line table is damaged. Raises the errors of the function
         `listings`."""
         by_symbol = {kernel.symbol: kernel for kernel in kernels}
         table: _LineTable = []
@@ -293,7 +293,7 @@ class ObjectCode:
     def read(
         self, results: Sequence[Result]
     ) -> Iterator[tuple[Result, LiveFunction | Problem | None]]:
-        """The function of each kernel; None if its code is not in the file, or a problem."""
+        """(kernel, its function) of each kernel; None if the file lacks its code, or a problem."""
         blob, by_symbol = self._blob, {result.kernel.symbol: result for result in results}
         try:
             table = self._line_table
@@ -334,7 +334,7 @@ class ObjectCode:
 
     @property
     def functions(self) -> Mapping[str, int | None]:
-        """Name of each function → None: a code object has no line of its label."""
+        """Name of each function → None, because a code object has no line for its label."""
         return dict.fromkeys(kernel_symbols(read_elf(self._blob.data, []), []).code)
 
     def units(self, line: int) -> Iterator[DebugUnit]:

@@ -25,8 +25,7 @@ Point = tuple[int, int, int]
 
 
 class Places:
-    """The places of a function: which are live, and which of their values are also in a
-    register."""
+    """The places of a function: which of them are live, and whose value is also in a register."""
 
     def __init__(
         self, function: LiveFunction, moves: Mapping[int, SlotAccess], agprs: int, lanes: int
@@ -100,7 +99,7 @@ class Places:
         return union(self._held_by)
 
     def _block_accesses(self) -> tuple[list[int], list[int], list[int]]:
-        """Places that each block reads first, overwrites, and fills."""
+        """(places that each block reads before overwriting them, overwrites, fills)."""
         reads_of, writes_of, fills_of = list[int](), list[int](), list[int]()
         for block in range(self._function.size):
             reads = writes = fills = 0
@@ -115,7 +114,8 @@ class Places:
         return reads_of, writes_of, fills_of
 
     def _change(self, index: int) -> tuple[int, int]:
-        """The pairs that begin, and those that end, at an instruction."""
+        """(pairs that hold the same value from an instruction on, pairs that no longer do). A pair
+        is a place and a register."""
         move = self._moves.get(index)
         if move is None:
             writes = self._function.instructions[index].effect.writes & self._paired
@@ -134,8 +134,8 @@ class Places:
         return begins, union(self._of_register.get(register, 0) for _, register in move.pairs)
 
     def _same_values(self) -> tuple[list[int], bool]:
-        """Pairs that hold the same value on every path to each block, and False if not all paths
-        were followed."""
+        """(pairs that hold the same value on every path to each block, False if not all paths were
+        followed)."""
         function, flow = self._function, self._function.flow
         if not self._pairs:
             return [0] * function.size, True
@@ -257,8 +257,9 @@ class Places:
         )
 
     def crossing(self, index: int, *, is_after: bool) -> tuple[int, int]:
-        """For the values live at the beginning or end of an instruction's block, the registers and
-        places that hold them before the instruction, or after it if `is_after`."""
+        """The registers and places that, before an instruction, hold the values live at the
+        beginning or end of its block; with `is_after`, those that hold them after the
+        instruction."""
         function = self._function
         block = function.block_of(index)
         indices = function.flow.instructions(block)
@@ -273,8 +274,8 @@ class Places:
         return came[0] | leave[0], came[1] | leave[1]
 
     def _moved(self, index: int, registers: int, places: int, *, is_back: bool) -> tuple[int, int]:
-        """The registers and places that hold, after an instruction, the values that the given ones
-        hold before it; with `is_back`, the other way round."""
+        """The registers and places that hold, after an instruction, the values that `registers` and
+        `places` hold before it. With `is_back`, before and after are swapped."""
         move = self._moves.get(index)
         if move is None:
             writes = self._function.instructions[index].effect.writes
@@ -371,8 +372,8 @@ def needs_of(
 
 
 def _points(places: Places, block: int, index: int) -> tuple[Point, Point, Point, Point]:
-    """The places live at the beginning of a block, before and after one of its instructions, and at
-    its end."""
+    """Points (live registers, live places, pairs) at the beginning of a block, before and after one
+    of its instructions, and at its end."""
     points = places.points(block)  # the last instruction first
     place, before, end = next(points)
     after = end

@@ -175,11 +175,12 @@ class ScannedText:
 def prescan(
     text: bytes, start: int, entry: int, kernels: Collection[str]
 ) -> TouchedRegisters | None:
-    """What the code of the kernel at an offset of a text touches.
+    """The registers that a kernel's code touches; the code begins at `start` of the text.
 
-    None if that needs a full analysis: for calls, registers that may be read before they are
-    written, and anything but plain instructions. `entry` are the registers that are set at the
-    kernel's entry, `EVERY` if unknown; `kernels` are names at which other code begins.
+    None if that needs a full analysis: for calls, for registers that may be read before they are
+    written, and for anything but plain instructions. `entry` holds the registers that are set at
+    the kernel's entry, or `EVERY` if they are unknown; `kernels` are names at which other code
+    begins.
     """
     end = _END.search(text, start)
     lines = _COMMENT.sub(b"", text[start : end.start() if end else len(text)]).splitlines()
@@ -215,8 +216,8 @@ def prescan(
 
 
 def _copies_in_cycles(code: bytes) -> int:
-    """Copies between VGPRs and AGPRs between a label and a branch back to it; 0 without matrix
-    instructions. The blocks of a loop are all between such labels and branches."""
+    """Copies between VGPRs and AGPRs that lie between a label and a branch back to the label, where
+    all blocks of a loop lie; 0 without matrix instructions."""
     if not _MATRIX.search(code):
         return 0
     labels: dict[bytes, int] = {}
@@ -274,8 +275,8 @@ def _flow(code: bytes, kernels: Collection[str]) -> tuple[list[int], list[list[i
 
 
 def _fresh(ways: Sequence[Sequence[int]], named_in: Sequence[int], fresh: int) -> list[int | None]:
-    """For each block, the registers that some path to it does not name; None for unreachable
-    blocks. `fresh` are those at the entry."""
+    """For each block, the registers that no instruction names on some path to the block; None for
+    unreachable blocks. `fresh` holds the registers that are so at the entry."""
     fresh_in: list[int | None] = [None] * len(ways)
     fresh_in[0] = fresh
     pending = [0]

@@ -26,7 +26,7 @@ class ValueTrace:
     """A trace through the blocks in which the sought registers are live, nearest first."""
 
     def __init__(self, function: LiveFunction, loop: Loop | None, steps: int) -> None:
-        """`loop` is the innermost loop around the start."""
+        """`loop` is the innermost loop around the start of the trace."""
         self._function = function
         self._heads = {around.header for around in function.loops_around(loop)}
         self.left = steps
@@ -43,7 +43,7 @@ class ValueTrace:
     ) -> None:
         """Visit `indices` of a block, then other blocks.
 
-        `look(indices, distance, sought, is_later)` notes accesses; `is_later` is True in a later
+        `look(indices, distance, sought, is_later)` records accesses; `is_later` is True in a later
         iteration of a loop around the start. `look` returns the registers that are still sought,
         and the distance after the last index.
         """
@@ -107,10 +107,11 @@ operands, an address, lanes that hold SGPRs, or anything else."""
 def note_uses(
     instruction: Instruction, sought: int, uses: dict[Use, int], copies: dict[int, int]
 ) -> None:
-    """Add what an instruction uses the sought registers for, or the registers that it copies each
-    to.
+    """Record what an instruction uses the sought registers for in `uses`, and the registers to
+    which it copies each in `copies`.
 
-    Changing a register in place does not count as a use."""
+    Changing a register in place does not count as a use.
+    """
     effect = instruction.effect
     touched = whole(effect.reads & sought) & ~changed(instruction)
     if not touched:
@@ -164,10 +165,10 @@ def is_load(instruction: Instruction) -> bool:
 
 
 def sums_of(function: LiveFunction, loop: Loop, start: int) -> tuple[int, dict[int, int]]:
-    """The sums of a loop, as `LiveRegisters` keeps them: values that each iteration carries into
-    the next by additions and copies, in whatever registers.
+    """The sums of a loop, in the form of `LiveRegisters`: values that each iteration hands to the
+    next by additions and copies, possibly in other registers.
 
-    One walk through the loop's code in flow order; a branch counts as taken both ways.
+    The code of the loop is visited once, in flow order; a branch counts as taken both ways.
     """
     blocks = [n for n in reversed(function.flow.order) if function.loops.holds(loop, n)]
     changed = function.live_in(loop.header) & function.touched_in(blocks)[1]
@@ -201,8 +202,8 @@ def sums_of(function: LiveFunction, loop: Loop, start: int) -> tuple[int, dict[i
 
 
 def _traced(steps: list[_Sum], sums: int, start: int) -> tuple[int, int, dict[int, int]]:
-    """The registers whose values one iteration adds into its `sums`, at the loop header and at
-    `start`; and for each instruction the registers in which it writes such a value."""
+    """(registers that hold the summands at the loop header, at `start`, index of each instruction →
+    registers in which it writes them) for the values that one iteration adds into `sums`."""
     at_start, written = 0, defaultdict[int, int](int)
     for index, into, carried in reversed(steps):
         if index == start:
@@ -223,9 +224,9 @@ def _halves(instruction: Instruction) -> Iterable[tuple[str, InstructionEffect]]
 
 
 def _carried(text: str, effect: InstructionEffect, held: int, moved: int) -> int:
-    """The registers of `held` whose values an instruction copies or adds to; the result may be in
-    another register. A factor that an FMA overwrites, for example to scale a sum, counts unless
-    `moved`."""
+    """The registers of `held` whose values an instruction copies or adds to. The result may be in
+    another register. If an FMA overwrites a factor, for example to scale a sum, the factor counts
+    unless it is in `moved`."""
     if effect.instruction_class == "copy":
         return effect.reads & held
     if effect.instruction_class == "matrix":

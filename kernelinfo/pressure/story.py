@@ -45,7 +45,7 @@ _Sets = tuple[Counts, Counts, tuple[str, ...], Counts, tuple[str, ...]]
 
 
 class KernelCode:
-    """The code of a kernel, or of a device function beside kernels, that has instructions."""
+    """The code of a kernel, or of a device function in a file with kernels; it has instructions."""
 
     def __init__(
         self,
@@ -55,8 +55,8 @@ class KernelCode:
         *,
         with_shares: bool = True,
     ) -> None:
-        """`callees` are the functions that it may call. `with_shares`: the shares of its needs are
-        worked out, which take as long as all else."""
+        """`callees` are the functions that the code may call. `with_shares` also computes the
+        shares of the needs, which takes as long as all the rest."""
         self.function = function
         self.files = kernel.target.agprs.file if kernel.target else "unified"
         self._read_kernel = kernel
@@ -71,7 +71,7 @@ class KernelCode:
 
     @property
     def counts(self) -> InstructionCounts:
-        """Its instructions by class."""
+        """The kernel's instructions by class."""
         return untallied(sum(self._tallies))[0]
 
     @cached_property
@@ -96,7 +96,7 @@ class KernelCode:
 
     @cached_property
     def _places(self) -> Places | str:
-        """Its spill slots and lanes, or why they cannot be told."""
+        """The kernel's spill slots and lanes, or the reason why they are unknown."""
         return places_of(self.function, self._read_kernel.traits)
 
     @property
@@ -118,10 +118,10 @@ class KernelCode:
         blocks: bool = False,
         most_loops: int | None = None,
     ) -> nouns.Story:
-        """Its register pressure, with its `blocks` if asked for.
+        """The register pressure of the code, with its `blocks` if asked for.
 
-        `steps` are those of its occupancy. `chosen` is the index of the instruction whose live
-        values are wanted; None for the peak. `most_loops` is as in `measure.Look`.
+        `steps` are those of the kernel's occupancy. `chosen` is the index of the instruction whose
+        live values are wanted; None for the peak. `most_loops` is as in `measure.Look`.
         """
         function = self.function
         peak = self._peak()
@@ -216,10 +216,10 @@ class KernelCode:
         return lines
 
     def _highest(self, limit: int | None, peak: int) -> Sequence[int]:
-        """Positions, descending, of the loops with the highest peaks and of the loop around the
-        peak.
+        """Positions, descending, of the `limit` loops with the highest peaks and of the loop around
+        the function's peak; of all loops if `limit` is None.
 
-        All loops if `most` is None. Records of 300,000 loops take 4 s and 200 MiB.
+        Records of 300,000 loops take 4 s and 200 MiB.
         """
         function, loops = self.function, self.function.loops
         if limit is None or limit >= len(loops):
@@ -347,7 +347,7 @@ class KernelCode:
         return shared
 
     def _file(self, register_class: RegisterClass) -> RegisterClass:
-        """The class of registers whose register file this class uses: VGPRs for AGPRs in a unified
+        """The class whose register file a class of registers uses: VGPRs for AGPRs in a unified
         file."""
         return "vgpr" if register_class == "agpr" and self.files == "unified" else register_class
 
@@ -356,7 +356,7 @@ _NO_PRESSURE = nouns.Pressure(0, 0, 0, 0)
 
 
 def _most(pressures: Collection[nouns.Pressure]) -> nouns.Pressure:
-    """The maximum of each number."""
+    """For each number, its maximum over these pressures."""
     if len(pressures) == 1:
         return next(iter(pressures))
     return nouns.Pressure(*map(max, zip(*pressures, strict=True)))

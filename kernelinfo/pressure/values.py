@@ -184,7 +184,8 @@ class LiveRegisters:
         return sought, distance
 
     def _touched_in(self, indices: range, distance: int, sought: int, _: bool) -> tuple[int, int]:
-        """Record the last accesses. Returns the registers still sought, and the distance."""
+        """Records where each sought register was last accessed. Returns the registers that are
+        still sought, and the distance at the end of the instructions."""
         for index in indices:
             if not sought:
                 break
@@ -200,7 +201,8 @@ class LiveRegisters:
         return sought, distance
 
     def _written_in(self, indices: range, distance: int, sought: int, _: bool) -> tuple[int, int]:
-        """Record the last writes. Returns the registers still sought, and the distance."""
+        """Records where each sought register was last written. Returns the registers that are still
+        sought, and the distance at the end of the instructions."""
         for index in indices:
             if not sought:
                 break
@@ -214,7 +216,7 @@ class LiveRegisters:
         return sought, distance
 
     def _role(self, register: int, uses: Mapping[roles.Use, int], is_constant: bool) -> Role | None:
-        """The role of a register with these uses; None for an SGPR. `is_constant` is true if the
+        """The role of a register with these uses; None for an SGPR. `is_constant` is True if the
         loop only reads the register."""
         if not register & (VGPRS | AGPRS):
             return None
@@ -234,7 +236,7 @@ class LiveRegisters:
         return "loop constants" if is_constant else "others"
 
     def _is_sum(self, register: int, index: int | None, writer: Instruction | None) -> bool:
-        """True for the sums of a loop, and for results of matrix instructions."""
+        """True if the register holds a sum of a loop, or a result of a matrix instruction."""
         if self._loop and register & self._sums(self._loop)[0]:
             return True
         if writer is None or index is None:
@@ -258,14 +260,14 @@ class LiveRegisters:
         return AGPRS & union(effect.writes for effect in effects)
 
     def _sums(self, loop: Loop) -> tuple[int, dict[int, int]]:
-        """The registers that hold the loop's sums at the start, if that is in the loop; and for
-        each instruction of the loop the registers in which it writes sums."""
+        """(registers that hold the loop's sums at the start, index of each instruction of the loop
+        → registers in which it writes sums). The first is 0 if the start is outside the loop."""
         if loop.position not in self._sums_of:
             self._sums_of[loop.position] = roles.sums_of(self._function, loop, self._start)
         return self._sums_of[loop.position]
 
     def _uses(self) -> Mapping[roles.Use, int]:
-        """Use → the vector registers whose values, or copies of them, have it."""
+        """Use → the vector registers whose value, or a copy of it, is used in this way."""
         function, start = self._function, self._start
         trace = roles.ValueTrace(function, self._loop, roles.MOST_STEPS)
         uses, uses_of_copies = defaultdict[roles.Use, int](int), defaultdict[roles.Use, int](int)
@@ -357,7 +359,7 @@ def _of_similar_length(group: list[LiveValues]) -> Iterator[list[LiveValues]]:
 
 
 def _together(group: Sequence[LiveValues]) -> LiveValues:
-    """The values of a group as one."""
+    """The values of a group, merged into one."""
     spans = [value.untouched for value in group if value.untouched is not None]
     written, written_last = _ends(value.written for value in group)
     next_read, next_read_last = _ends(value.next_read for value in group)

@@ -86,10 +86,10 @@ BY_DEFAULT = Bounds()
 
 
 class FileBudget:
-    """What one file may still give: decompressed bytes, members, kernels, statements of text; or
-    the bytes that one container may still hand out.
+    """What one file may still yield: decompressed bytes, members, kernels, statements of text. Also
+    used for the bytes that one container may hand out.
 
-    Without arguments, the budget of code that comes from the caller, not from a file.
+    Without arguments, the budget of code that the caller passes instead of a file.
     """
 
     __slots__ = (

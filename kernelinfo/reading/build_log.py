@@ -40,8 +40,8 @@ _FUNCTIONS = say("log-of-functions")
 
 
 def accepts(text: Text) -> bool:
-    """True if a text holds a compiler's resource usage, or too many lines that look like it to
-    check."""
+    """True if a text holds a compiler's resource usage, or so many similar lines that they are not
+    all checked."""
     if _holds_record(text):
         return True
     try:
@@ -160,7 +160,7 @@ class LogBlock:
         self._warnings.add(say("in-function", function=self.name.value, reason=message), line)
 
     def name_again(self) -> None:
-        """Count another function at the same location."""
+        """Count one more function at the same location."""
         if self.names == 1:
             self.warn(say("log-of-two-compilers"), self.name.line)
         self.names += 1

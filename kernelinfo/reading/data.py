@@ -221,7 +221,8 @@ def _ends_with_returns(start: bytes) -> bool:
 
 
 class Lines:
-    """Line numbers of byte offsets, and vice versa; fast if looked up in the order of the text."""
+    """Line numbers of byte offsets, and offsets of lines; fast if asked in the order of the
+    text."""
 
     def __init__(self, text: Text) -> None:
         self._text = text
@@ -291,7 +292,7 @@ def decoded_lines(text: Text, offset: int) -> Iterator[str]:
 
 
 def match_at(pattern: re.Pattern[bytes], text: Text, offset: int) -> re.Match[bytes] | None:
-    """The match at `offset`, of at most 16 MiB; its own offsets count from there."""
+    """The match at `offset`, of at most 16 MiB. Offsets in the match count from there."""
     size = _LINES
     while True:
         part = text[offset : offset + size]
@@ -302,7 +303,7 @@ def match_at(pattern: re.Pattern[bytes], text: Text, offset: int) -> re.Match[by
 
 
 def before(text: Text, offset: int) -> bytes | None:
-    """Text of the line before `offset`; None if the line begins more than 200 bytes before."""
+    """Text of the line before `offset`; None if the line begins more than 200 bytes earlier."""
     near = max(offset - _MOST_BEFORE, 0)
     part = text[near:offset]
     newline = part.rfind(b"\n")

@@ -368,7 +368,7 @@ def function_named(unit: DebugUnit, symbol: str) -> DebugEntry | None:
 
 
 def _elsewhere(unit: DebugUnit, entry: DebugEntry) -> DebugEntry | None:
-    """The entry that states what this one omits."""
+    """The entry that this one refers to for what it omits; None without one."""
     return next((unit.get(entry.numbers[n]) for n in _NAMES if n in entry.numbers), None)
 
 

@@ -105,12 +105,13 @@ _DYNAMIC_LDS = {"hidden_dynamic_lds_size", "dynamic_shared_pointer", "DynamicSha
 
 
 def code_object_version(version: object) -> int | None:
-    """Code object version for an `amdhsa.version`, 5 for version 6 as well; None if unknown."""
+    """Code object version of an `amdhsa.version`; None if unknown. Versions 5 and 6 have the same
+    `amdhsa.version`, and 5 stands for both."""
     return next((number for stated, number in _VERSIONS if version == stated), None)
 
 
 def unknown_version(version: object) -> Message | None:
-    """Warning about a stated but unknown version; None without one."""
+    """The warning about an `amdhsa.version` that is stated but unknown; None otherwise."""
     if version is None or code_object_version(version):
         return None
     return say("metadata-version", version=_shown(version))

@@ -67,7 +67,7 @@ def fits(path: str, pattern: str) -> bool:
 
 
 def _past_folders(matched: set[int], parts: Sequence[str]) -> set[int]:
-    """The numbers of pattern parts that may be matched so far, since `**` may match no folder."""
+    """The indices of pattern parts that may come next, since `**` may match no folder."""
     return matched | {index + 1 for index in matched if parts[index : index + 1] == [ANY_FOLDERS]}
 
 
@@ -76,7 +76,8 @@ def _matches(name: str, part: str) -> bool:
 
 
 def in_repository(source: SourceLine) -> SourceLine:
-    """The same line, its file relative to the repository's root if it lies inside.
+    """The source line, with its file relative to the repository's root if the file is in the
+    repository.
 
     The root is the nearest folder with a `.git`, from the current one upwards. A relative path is
     kept, as it is relative to the folder in which the compiler ran.

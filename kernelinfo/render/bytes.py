@@ -125,7 +125,7 @@ NamedSums = tuple[tuple[str, ...], ByteSums]
 
 
 def _most_first(rows: Mapping[tuple[str, ...], ByteSums], top: int = 0) -> list[NamedSums]:
-    """The rows with the most bytes first; those beyond `top` are merged into one row."""
+    """The `top` rows with the most bytes, most first; the others are merged into one row."""
     ordered = sorted(rows.items(), key=lambda row: (-row[1].bytes, row[0]))
     rest = ordered[top:] if top else []
     if not rest[1:]:
@@ -197,8 +197,8 @@ def _of_part(
 def _column(
     rows: Sequence[NamedSums], cells: Mapping[tuple[str, ...], int], total: int
 ) -> list[str]:
-    """The bytes of a column for each row. The last row is the total; a row that is not in `cells`
-    gets the rest."""
+    """The cells of a column of bytes, one per row. The last row is the total; if the others do not
+    add up to it, the row before gets the rest."""
     numbers = [cells.get(names, 0) for names, _ in rows[:-1]]
     rest = total - sum(numbers)
     return _sizes([*(numbers if not rest else [*numbers[:-1], rest]), total])

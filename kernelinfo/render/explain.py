@@ -166,7 +166,7 @@ def _limit_row(
     limit: Limit, occupancy: Occupancy, free: Headroom, unpadded: Limit, *, whole: bool
 ) -> tuple[str, ...]:
     """The row of one resource in the table of limits, one cell per entry of _COLUMNS. `unpadded` is
-    the limit without rounding of the allocation. The `whole` table shows the granule of LDS."""
+    the limit without the descriptor's padding. The `whole` table shows the granule of LDS."""
     per, resource = occupancy.per, limit.resource
     allows = "no limit"
     if limit.waves_per_simd is not None:
@@ -199,8 +199,8 @@ def _limit_row(
 
 
 def _at_most_slots(waves_per_simd: float, occupancy: Occupancy) -> str:
-    """Waves per SIMD; `> 8` above the wave slots, where whole workgroups would make the numbers
-    differ."""
+    """Waves per SIMD as text; `> 8` if they exceed the wave slots, since the exact number would
+    depend on how whole workgroups are counted."""
     slots = occupancy.wave_slots / occupancy.placement.domain.simds
     return f"> {paint.number(slots)}" if waves_per_simd > slots else paint.number(waves_per_simd)
 
@@ -216,7 +216,7 @@ def _assumed(occupancy: Occupancy) -> str:
 
 
 def _slack(limit: Limit, free: Headroom) -> str:
-    """The free amount: `+14 free`, or nothing."""
+    """The free amount as text: `+14 free`; empty if it is unknown or 0."""
     amount = free.of(limit.resource) or 0
     return f"+{paint.bare(limit.resource, amount)} free" if amount > 0 else ""
 

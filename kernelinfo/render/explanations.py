@@ -57,8 +57,8 @@ def explanations(
 
 
 def _shortly(result: Result, needs: RegisterNeeds | None) -> tuple[Finding, ...]:
-    """The findings, without advice in notes, without advice that the row of needs already gives,
-    and without padding that costs no wave, since the table shows that."""
+    """The findings, shortened: no advice in notes, no advice that the row of needs already gives,
+    and no finding on padding that costs no wave (the table shows it)."""
     occupancy = result.occupancy
     needed = in_words(needs, result.kernel.traits, occupancy)
     return tuple(
@@ -86,7 +86,7 @@ def _sweep(kernel: Kernel, result: Result, ir: str | None) -> str:
 
 
 def _origin(result: Result, is_alone: bool) -> Notes:
-    """Triton's options, and the file or member if other kernels are explained, too."""
+    """Triton's options, and also the file or member if several kernels are explained."""
     code_object = result.kernel.code_object
     options = " ".join(f"{name}={value}" for name, value in code_object.options)
     where = "" if is_alone else member_path(code_object.path, code_object.member)
@@ -102,8 +102,8 @@ def _with_code(
     most_loops: int | None,
     tell: Callable[[Problem], object],
 ) -> Iterator[tuple[Result, Measured | None]]:
-    """Each kernel with its code. None for a code object, unless it is alone and llvm-objdump is
-    installed. A file is opened again once."""
+    """(kernel, its code) of each kernel. The code is None for a code object, unless the kernel is
+    the only one and llvm-objdump is installed. Each file is opened again once."""
     for origin, group in groupby(results, lambda result: result.kernel.code_object):
         kernels = [*group]
         if origin.kind == "code-object" and not is_alone:

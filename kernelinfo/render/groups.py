@@ -18,8 +18,8 @@ Group = list[Result]  # one kernel on all its targets
 def grouped_rows(
     results: Iterable[Result], view: View, *, worst_first: bool
 ) -> tuple[list[table.TableRow], list[Result]]:
-    """(rows, their results) of the first groups, until `view.top` rows are reached. Results of a
-    group that differ only in their target share a row."""
+    """(rows of the first groups until `view.top` rows are reached, their results). Results that
+    differ only in their target form a group and share a row."""
     by_symbol: dict[str, Group] = {}
     for result in results:
         by_symbol.setdefault(result.kernel.symbol, []).append(result)
@@ -40,8 +40,8 @@ def grouped_rows(
 
 
 def folded_rows(results: Iterable[Result]) -> list[table.TableRow]:
-    """Rows in the order of the results. Results with the same symbol and target share one row if
-    they look equal."""
+    """Rows in the order of the results. Results with the same symbol and target share a row if
+    their cells are equal."""
     equal: dict[tuple[str | int | None, ...], Group] = {}
     for result in results:
         shown = (result.kernel.symbol, _id(result), *table.values_of(result))

@@ -45,9 +45,9 @@ def document(
     own: Iterator[dict[str, Any]] | None = None,
     counts: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """The report as JSON values. Its kernels are an iterator; what is known only after them is
-    given as iterators and functions. `own` has more keys for each kernel; `counts` is added to the
-    summary."""
+    """The report as JSON values. The kernels are an iterator; facts that are known only after the
+    kernels are iterators or functions. `own` has more keys for each kernel; `counts` is added to
+    the summary."""
     inputs: dict[CodeObject, int] = {}
     repeats: dict[CodeObject, list[Repeat]] = {}
     problems: list[Problem] = []
@@ -157,7 +157,7 @@ def kernel_document(result: Result) -> dict[str, Any]:
 
 
 def _own_document(result: Result, origins: _Origins) -> dict[str, Any]:
-    """Keys of a kernel's object whose values only this kernel has."""
+    """Keys of a kernel's JSON object whose values belong to this kernel alone."""
     kernel = result.kernel
     return {
         "symbol": kernel.symbol,
@@ -177,7 +177,8 @@ def _own_document(result: Result, origins: _Origins) -> dict[str, Any]:
 
 
 def _statement_document(result: Result) -> dict[str, Any]:
-    """Keys of a kernel's object whose values all kernels of equal statements share."""
+    """Keys of a kernel's JSON object whose values are the same for all kernels of equal
+    statements."""
     kernel, numbers, occupancy = result.kernel, result.kernel.numbers, result.occupancy
     launch = occupancy.launch if occupancy else None
     return {
@@ -252,7 +253,7 @@ long."""
 
 
 class Spelled(str):
-    """The JSON text of a value."""
+    """A value as JSON text."""
 
     __slots__ = ()
 

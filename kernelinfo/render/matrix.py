@@ -93,7 +93,7 @@ _TablePart = tuple[list[Sequence[str]], int]
 
 
 def _parts(lines: Sequence[Sequence[str]], totals: int, view: View) -> Iterator[_TablePart]:
-    """The table, or several with as many columns as fit."""
+    """Yields the table; if it is too wide, several tables with as many columns as fit."""
     columns = len(lines[0])
     first, last = 1, columns
     part = _part(lines, totals, first, last, view)

@@ -68,7 +68,7 @@ def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterat
 
 
 def _targets(measured: tuple[Measurement, ...]) -> list[str]:
-    """`target gfx90a: the run names it`, for each target that launches are compared with."""
+    """`target gfx90a: the run names it`, for each target with which launches are compared."""
     targets = {
         f"target {measurement.kernel.target.name}: {measurement.why_target}": None
         for measurement in measured

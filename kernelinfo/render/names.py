@@ -37,7 +37,7 @@ def name_of(kernel: Named, style: NameStyle) -> str:
 
 
 def chosen_name(kernel: Named, style: NameStyle) -> str:
-    """Name of a kernel in this style; not escaped, see `name_of`."""
+    """A kernel's name in this style, not escaped; see `name_of` for the escaped one."""
     if style == "mangled":
         return kernel.symbol
     is_short = style == "short" and kernel.name != kernel.symbol
@@ -155,7 +155,7 @@ def told_apart(
 
 
 def _apart(origins: Sequence[KernelOrigin], targets: bool) -> list[tuple[str, ...]]:
-    """For each origin, the texts that distinguish it from the others."""
+    """For each origin, the texts that tell it from the others."""
     shared = set(origins[0].options).intersection(*(origin.options for origin in origins))
     options = [
         " ".join(option for option in origin.options if option not in shared) for origin in origins

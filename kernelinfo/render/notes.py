@@ -76,8 +76,8 @@ def code_parts(code: Code | None, *, counted_before: bool = False) -> list[str]:
 def launch_notes(
     target: Target, occupancy: Occupancy, language: Language | None, *, whole: bool = True
 ) -> Notes:
-    """The best workgroup sizes, if they beat the launch or `whole` asks for them, and the VGPRs of
-    launch bounds.
+    """Notes on the best workgroup sizes, if they beat the launch or with `whole`, and on the VGPRs
+    of launch bounds.
 
     Empty for a generic target or a graphics stage.
     """

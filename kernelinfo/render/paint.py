@@ -204,7 +204,8 @@ def laid_out(
 def _closely(
     rows: Sequence[Sequence[str]], kinds: str, view: View, gap: str, before: int = 1
 ) -> list[str]:
-    """The rows, aligned, with less space between columns if that makes them fit a terminal."""
+    """The rows as aligned lines. The space between columns shrinks if that makes the rows fit a
+    terminal."""
     lines = [*aligned(rows, kinds, gap)]
     if not view.fold or before + cells(lines[0]) <= view.width:
         return lines
@@ -297,12 +298,12 @@ def percent(value: float) -> str:
 
 
 def known(count: int | None) -> str:
-    """The count; `?` if it is unknown."""
+    """The count as text; `?` if it is unknown."""
     return "?" if count is None else str(count)
 
 
 def bound(exact: bool | None) -> str:
-    """`≤` for an upper bound; empty for an exact number."""
+    """`≤` before an upper bound; empty before an exact number."""
     return "≤" if exact is False else ""
 
 

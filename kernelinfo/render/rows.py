@@ -39,7 +39,7 @@ counted_sums: Callable[[KernelSums], tables.Row] = attrgetter(*COUNTED)
 
 
 def sums_in_words(rows: Iterable[tables.Row]) -> list[tuple[str, ...]]:
-    """The cells of each row of `counted_sums`; a column has one unit."""
+    """The cells for each row of `counted_sums`; all cells of a column have the same unit."""
     columns = zip(COUNTED, zip(*rows, strict=True), strict=False)
     cells = [
         paint.sizes(column)
@@ -135,8 +135,8 @@ _SpelledColumns = list[tuple[Callable[[Result], record.Value], Callable[[record.
 
 
 def _neighbours(spell: Spell) -> dict[record.Part, list[tuple[int, _SpelledColumns]]]:
-    """For each part of a kernel, the (place in a row, columns) of neighbouring columns that depend
-    only on it; single columns for the kernel itself."""
+    """For each part of a kernel, its columns as (place in a row, columns). Neighbouring columns of
+    one part are taken together, except those of the kernel itself."""
     groups = groupby(
         record.COLUMNS, lambda column: (column.part, column.part == "kernel" and column.name)
     )

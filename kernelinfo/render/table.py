@@ -116,7 +116,8 @@ def _style(result: Result) -> str:
 
 
 def _fitted(columns: CellColumns, names: list[int], width: int) -> CellColumns:
-    """The columns, with some left out if that makes room for most names."""
+    """The columns; some are left out if most names fit only then, or if not even a heading of names
+    fits."""
     fewer = dict(columns)
     for heading in _OFTEN_ZERO:
         if _room(fewer, width) < max(names) and all(cell == "0" for cell in fewer[heading]):
@@ -265,7 +266,7 @@ def _worst_line_first(said: tuple[SaidLine, list[str]]) -> tuple[int, str]:
 def _of_kernels(
     blocks: Sequence[tuple[str, Sequence[SaidLine]]], view: View
 ) -> Iterator[list[paint.Span]]:
-    """Lines of kernels, each behind its label, or below a label that is long."""
+    """Lines of kernels, each after the label of its kernel, or below the label if that is long."""
     widest = min(_LABEL, view.width // 3) if view.fold else _LABEL
     width = max(
         (paint.cells(name) for name, lines in blocks if lines and paint.cells(name) <= widest),
@@ -284,7 +285,7 @@ def _of_kernels(
 
 
 def _labels(results: Sequence[Result], label: Label) -> str:
-    """The part that the labels of all these kernels share, and their number."""
+    """The part that the labels of all these kernels have in common, and the number of kernels."""
     first, *rest = (label(result).split(BETWEEN) for result in results)
     if not rest:
         return BETWEEN.join(first)

@@ -233,9 +233,10 @@ def _agpr_file(result: Result) -> str | None:
 
 
 def _label(report: Report, names: Mapping[str, str]) -> kernel_table.Label:
-    """A function for a kernel's label: its short name, with what tells it apart from others.
+    """A function that returns a kernel's label: its short name, and what distinguishes it from
+    kernels of the same name.
 
-    Namesakes are told apart together, with the first label of one of them.
+    The labels of all kernels with one symbol are made together, when the first of them is needed.
     """
     namesakes: dict[str, list[Kernel]] = {}
     for kernel in report.kernels:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _checked_elsewhere(*_: object) -> Iterator[Remark]:
-    """Nothing: another room checks this rule."""
+    """Yields nothing: another room checks this rule."""
     yield from ()
 
 
@@ -57,7 +57,8 @@ class Rule(NamedTuple):
         return Finding(self.number, self.name, severity, message, hint)
 
     def may_find(self, traits: Traits) -> bool:
-        """False if the rule finds nothing by its `needs`."""
+        """False if the number that the rule needs (`needs`) is 0 or not stated, so that it finds
+        nothing."""
         return not self.needs or bool(getattr(traits.numbers, self.needs))
 
     @property
@@ -298,7 +299,8 @@ class Selection(NamedTuple):
                 yield finding._replace(severity=severity)
 
     def _on(self) -> set[Rule]:
-        """Rules that are on by default, and those whose own severity is chosen."""
+        """Rules that are on by default, and rules whose severity the user chose by number or
+        name."""
         names = {name for name, _ in self.severities}
         return {rule for rule in RULES if rule.on or names & {rule.number, rule.name}}
 
@@ -345,7 +347,8 @@ _SPILLING = ("KI101", "KI106", "KI302")
 def advised(
     made: Iterable[Finding], kernel: Kernel, occupancy: Occupancy | None
 ) -> tuple[Finding, ...]:
-    """The kernel's findings; those on spills name what its code needs instead of general advice."""
+    """The findings; those on spills name the registers that the code needs instead of general
+    advice."""
     advice = kernel.needs.advice(kernel.traits, occupancy) if kernel.needs else ""
     return tuple(
         finding._replace(hint=advice) if advice and finding.rule in _SPILLING else finding
@@ -363,7 +366,7 @@ def may_ask_for_code(traits: Traits) -> bool:
 
 
 def on_code(result: Result) -> tuple[Finding, ...]:
-    """The findings of those rules that read the result's code."""
+    """The findings of rules that read code, on a result whose code was read."""
     numbers = {rule.number for rule in RULES if rule.is_on_code}
     return tuple(finding for finding in result.findings if finding.rule in numbers)
 

@@ -68,9 +68,9 @@ def sweep_command(
     waves: int | None = None,
     source: str = "",
 ) -> str:
-    """The command that shows what other occupancies of a kernel cost; empty if its source is not
-    known. `ir` is the path of its LLVM IR; `waves` are waves/SIMD to try instead of all; `source`
-    is a source that nobody compiled here.
+    """The command that shows what other occupancies of a kernel cost; empty if the kernel's source
+    is not known. `ir` is the path of its LLVM IR; `waves` are waves/SIMD to try instead of all;
+    `source` is a source that was not compiled in this run.
 
     If the largest workgroup made the kernel spill, it tries the largest launch bound that allows
     what the code needs, or 64 workitems if that is not known.

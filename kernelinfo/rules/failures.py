@@ -293,8 +293,9 @@ def _is_compiled(kernel: Kernel) -> bool:
 def _shares(
     kernel: Kernel, occupancy: Occupancy
 ) -> Iterator[tuple[str, str, int, int | None, int | None, str]]:
-    """(noun, letter, registers touched, declared, allocated, callee that touches the last) of each
-    class of registers; None for amounts that no descriptor states."""
+    """(noun, letter, registers touched, registers declared, registers allocated, callee that
+    touches the highest register) of each class of registers; None for an amount that no descriptor
+    states."""
     touched, target, numbers = kernel.touched, kernel.target, kernel.numbers
     if touched is None or target is None:
         return

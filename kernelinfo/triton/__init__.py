@@ -58,7 +58,8 @@ def of(compiled: Any) -> Kernel:
 
 
 def _code_path(files: Mapping[str, str]) -> str | None:
-    """Path of the code object among the files of a compilation; None for other vendors."""
+    """Path of the code object among the files of a compilation; None for a compilation by another
+    vendor's backend."""
     return next((str(path) for name, path in files.items() if name.endswith(".hsaco")), None)
 
 
@@ -216,7 +217,8 @@ def prune(
 
 
 def _kept(configs: Sequence[Any], reasons: Sequence[str]) -> list[Any]:
-    """The configurations without a reason to drop them, in their order; all if none would stay."""
+    """The configurations that have no reason to be dropped, in their order; all configurations if
+    none would stay."""
     kept = []
     for config, reason in zip(configs, reasons, strict=True):
         if reason:

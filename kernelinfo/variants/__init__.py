@@ -71,8 +71,9 @@ class IrModule(NamedTuple):
         return drivers(self.text, is_optimised=self.is_optimised)
 
     def of_kernels(self, symbols: Collection[str]) -> IrModule:
-        """A module whose other kernels the compiler drops first; the same module if there are none.
-        For optimised IR no pass would drop them."""
+        """The module, changed so that the compiler first drops all kernels but those named by
+        `symbols`. The same module if there are no others, or for optimised IR, in which no pass
+        would drop them."""
         if self.is_optimised or {kernel.symbol for kernel in ir.definitions(self.text)} <= {
             *symbols
         }:
@@ -149,7 +150,7 @@ def merge_options(request: Request, settings: Settings) -> tuple[Request, Settin
 
 
 def clang_of(file: Input) -> str | None:
-    """The clang that made the IR of a source; None for hipcc, whose clang is looked for."""
+    """The clang that made the IR of a source; None if hipcc made it."""
     command = file.compiled.command if file.compiled else ()
     return command[0] if command and "clang" in os.path.basename(command[0]) else None
 
@@ -162,9 +163,10 @@ def names_kernels(request: Request, options: Options) -> bool:
 def compile_to_ir(
     path: str, request: Request, options: Options, settings: Settings, processes: Processes
 ) -> tuple[Input, Request]:
-    """The IR of a source, and the request with the level and the LLVM options of the flags.
+    """The IR of a source, and the request extended by the level and the LLVM options of the flags.
 
-    Raises `CompilerError` with what the compiler says."""
+    Raises `CompilerError` with the compiler's message.
+    """
     is_of_one = names_kernels(request, options)
     request, settings = merge_options(request, settings)
     ((compiled, made),) = compile_twice([path], settings, processes, is_of_one=is_of_one)
@@ -176,7 +178,7 @@ def compile_to_ir(
 
 
 class Baseline(NamedTuple):
-    """A module, the way to compile it, and its unchanged kernels."""
+    """A module, how to compile it, and its unchanged kernels."""
 
     module: IrModule
     level: str  # `3` of -O3
@@ -192,8 +194,9 @@ class Baseline(NamedTuple):
         return _variants(self._read_for(change), change, changes, self.level, options)
 
     def _read_for(self, change: Asked) -> IrModule:
-        """The module, whose kernels have the launch as compiled where a larger bound is asked for:
-        that does not make the host launch more workitems."""
+        """The module with workgroup sizes for reading its kernels: a launch bound above the
+        compiled launch does not make the host launch more workitems, so such kernels keep that
+        launch."""
         sizes = []
         for symbol, variant in self.compiled.items():
             if variant.result and (resident := variant.result.occupancy):
@@ -208,7 +211,8 @@ class Baseline(NamedTuple):
         return change.attributes(has_required_size=self.required_size(symbol) is not None)
 
     def has(self, symbol: str, variant: Variant) -> bool:
-        """True if a variant stays the same when only this kernel of several is changed."""
+        """True if this kernel gets the same variant when it alone is changed, and not several
+        kernels."""
         if (result := variant.result) is None:
             return False
         options = (*self.options, *variant.asked.options)
@@ -230,8 +234,11 @@ class Baseline(NamedTuple):
 
 
 def baseline(module: IrModule, request: Request, reference: Mapping[str, Result]) -> Baseline:
-    """The first way to compile the module that reproduces the kernels of `reference`, else -O3.
-    `reference` has the kernels of the build's own assembly by symbol; empty without one."""
+    """The first way to compile the module that reproduces the kernels of `reference`; otherwise
+    -O3.
+
+    `reference` has the kernels of the build's own assembly by symbol; it is empty without one.
+    """
     is_asked = request.level is not None and module.file.compiled is None
     origin: Origin = "option" if is_asked else "reproduced"
     levels = LEVELS if reference and not module.is_optimised else LEVELS[:1]
@@ -258,10 +265,12 @@ def leave_out_others(
     symbols: Iterable[str],
     whole: Baseline | None = None,
 ) -> tuple[Baseline, tuple[Message, ...]]:
-    """The kernels named by `symbols` in a module without the others, and notes.
+    """The baseline of the kernels named by `symbols`, compiled without the module's other kernels,
+    and notes.
 
-    If their numbers may depend on the others, they are compared. The whole module and a note if
-    they do. `whole` is the whole module if it is compiled already.
+    If their numbers may depend on the other kernels, the two are compared. If they do depend on
+    them, the result is the baseline of the whole module, and a note says so. `whole` is that
+    baseline if it is compiled already.
     """
     part = module.of_kernels(symbols := tuple(symbols))
     if part is module:
@@ -300,11 +309,12 @@ def compile_optimised(
     options: tuple[str, ...],
     likely: Sequence[Result] = (),
 ) -> dict[str, Result]:
-    """The kernels named by `changes` as in the whole module; empty if they cannot be compiled so.
+    """The kernels named by `changes`, as the whole module gives them; empty if they cannot be
+    compiled in this way.
 
-    All kernels are optimised, which takes much less time than code generation, and code is made
-    only of those that the named ones may depend on. `changes` and `options` are those of
-    `IrModule.compile`, `likely` are the named kernels as compiled otherwise.
+    All kernels are optimised, which takes much less time than code generation. Then code is
+    generated only for the kernels on which the named ones may depend. `changes` and `options` are
+    those of `IrModule.compile`, `likely` are the named kernels from a compilation of fewer kernels.
     """
     if module.compiler.is_llvmlite or module.is_optimised:
         return {}
@@ -326,8 +336,9 @@ def compile_optimised(
 def shares_definitions(
     module: IrModule, symbols: Collection[str], options: tuple[str, ...]
 ) -> bool:
-    """True if optimisation may treat what the kernels of `symbols` use differently without the
-    others: functions that it need not inline, and variables that code may write."""
+    """True if the kernels of `symbols` share definitions with other kernels that optimisation may
+    treat differently without those: functions that need not be inlined, and variables that code may
+    write."""
     every = {kernel.symbol for kernel in ir.definitions(module.text)}
     others = ir.reached(module.texts, every.difference(symbols))
     inlines_all = INLINE_ALL in options
@@ -341,8 +352,8 @@ def shares_definitions(
 def may_depend_on_others(
     module: IrModule, symbols: Collection[str], options: tuple[str, ...], result: Result | None
 ) -> bool:
-    """True if code generation may give a kernel other numbers in the whole module, or where others
-    of `symbols` are not changed with it."""
+    """True if code generation may give a kernel other numbers when the whole module is compiled, or
+    when it is changed together with the other kernels of `symbols`."""
     if result is None or result.kernel.target is None:
         return False
     if len(symbols) > 1:
@@ -353,9 +364,10 @@ def may_depend_on_others(
 def _needed_kernels(
     module: IrModule, results: Sequence[Result], options: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """The kernels on which code generation of `results` may depend, in order; empty: on no other.
+    """The symbols of the kernels on which code generation of `results` may depend, in order; empty
+    if it depends on no others.
 
-    Functions that they call take attributes of all their callers (LLVM AMDGPUAttributor.cpp).
+    Functions that kernels call take attributes of all their callers (LLVM AMDGPUAttributor.cpp).
     """
     symbols = tuple(kernel.symbol for kernel in ir.definitions(module.text))
     if any(map(_calls, results)):
@@ -389,8 +401,9 @@ def _may_use_agprs(
     options: tuple[str, ...],
     results: Sequence[Result],
 ) -> bool:
-    """True if one of the kernels may have AGPRs: by its code, or as it may run one wave/SIMD, which
-    has more registers than VGPRs. `results` are of kernels of the module."""
+    """True if one of the kernels may use AGPRs: because of its code, or because it may run with
+    one wave/SIMD, which has more registers than VGPRs can address. `results` are kernels of the
+    module."""
     declared = ir.attributes(module.text, (WAVES, SIZES)) if symbols else {}
     for symbol in symbols:
         sizes, waves = (declared[symbol].get(name, "").split(",") for name in (SIZES, WAVES))

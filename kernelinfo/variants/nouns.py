@@ -47,7 +47,7 @@ LineLanguage = Literal["HIP", "OpenCL", "Triton"]
 
 
 class Line(NamedTuple):
-    """A source line that was compiled and gave a row."""
+    """A way to write a variant in the source, which was compiled and gives the variant's row."""
 
     language: LineLanguage  # language of the source
     text: str  # the line; empty if the options alone make the difference
@@ -144,7 +144,7 @@ def cost_of(result: Result) -> Cost:
 
 
 def extra_cost(variant: Variant, base: Variant) -> Cost:
-    """The cost of a variant minus that of another, 0 for one that failed."""
+    """The cost of a variant minus that of `base`; 0 if the variant failed."""
     return _cost(variant).over(_cost(base))
 
 

@@ -149,10 +149,9 @@ def steps(target: Target, wave_size: int) -> tuple[int, ...]:
 
 
 def fewest_waves(compiled: Result, launch_bounds: int | None = None) -> int | None:
-    """Waves/SIMD of the largest workgroup, by default the kernel's; None if they are not known.
-
-    LLVM makes no fewer (LLVM AMDGPUSubtarget.cpp, getEffectiveWavesPerEU).
-    """
+    """The fewest waves/SIMD that LLVM compiles for: those of the largest workgroup, or of one of
+    `launch_bounds` workitems; None if they are not known (LLVM AMDGPUSubtarget.cpp,
+    getEffectiveWavesPerEU)."""
     kernel, occupancy = compiled.kernel, compiled.occupancy
     if occupancy is None or kernel.target is None or kernel.wave_size is None:
         return None
@@ -215,7 +214,7 @@ def _smaller_bounds(compiled: Result | None) -> Iterator[int]:
 
 
 def _bounded(size: int, compiled: Result | None) -> Asked:
-    """A launch bound. `compiled` is a kernel whose requested waves are dropped, too, as
-    `__launch_bounds__(size)` does; None keeps them."""
+    """A request for a launch bound of `size` workitems. With `compiled`, the kernel's own request
+    for waves is dropped, as `__launch_bounds__(size)` does; with None it is kept."""
     waves = fewest_waves(compiled, size) if compiled else None
     return Asked(waves, waves is not None, size)

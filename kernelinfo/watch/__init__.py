@@ -69,8 +69,8 @@ class WatchedOutputs:
         output that they could not make."""
 
     def step(self) -> Event | None:
-        """The next event; None if nothing is new. The first one is a look, or the command's
-        start."""
+        """The next event; None if nothing is new. The first event is a look, or the start of the
+        command."""
         if self._command:
             has_changed = self._sources.have_changed(only_saved=self._running is not None)
             if has_changed and self._overtaken < _MOST_OVERTAKEN:
@@ -85,7 +85,7 @@ class WatchedOutputs:
         return None if readings is None else self._look(readings)
 
     def wait(self, seconds: float) -> bool:
-        """Wait, at most until the command has ended: True then."""
+        """Wait up to `seconds`, or until the command ends; True if it has ended."""
         if self._running:
             return self._running.wait(seconds)
         time.sleep(seconds)
@@ -170,8 +170,8 @@ class WatchedOutputs:
         return self._readings
 
     def _is_due(self, path: str, stamp: Stamp, before: FileReading | None, now: float) -> bool:
-        """True if the file has to be read. A file without kernels, such as a log, must have stopped
-        changing first."""
+        """True if the file has to be read now. A file without kernels, such as a log, is read only
+        after it has stopped changing."""
         if before is None or before.stamp == stamp:
             return before is None
         may_have = before.results or before.problems or is_named_as_code(path)

@@ -76,8 +76,8 @@ def _streams() -> Iterator[os.stat_result]:
 
 def rested(look: Callable[[], Stamps], *, absent: Collection[str] = ()) -> Stamps:
     """Wait until two looks in a row give the same stamps and no file is missing, at most half a
-    second: a save takes several steps. Returns the stamps. Files in `absent` were missing before,
-    too."""
+    second, because a save takes several steps. Returns the stamps. Files in `absent` may be
+    missing: they were missing before."""
     before, now = None, look()
     for _ in range(_MOST_PAUSES):
         if before == now and not any(now[path] is None for path in now.keys() - absent):
@@ -303,9 +303,9 @@ class Sources:
         """Path -> digest of the content when the file was last seen to change."""
 
     def have_changed(self, *, only_saved: bool) -> bool:
-        """True if a file changed since the build began, and before the first build.
+        """True if a file changed since the build began; also True before the first build.
 
-        With `only_saved`, only files that existed before and whose content differs now count:
+        With `only_saved`, only files that existed before and whose content now differs count:
         others, such as a regenerated header, may be the build's own.
         """
         if self._seen is None:

@@ -128,7 +128,8 @@ _MOST_FILE = 64 << 20
 
 
 def with_peaks(look: WatchLook, options: Options) -> WatchLook:
-    """The look with the peaks of the kernels that changed; of the first look, of its first ones."""
+    """The look, with the peaks of at most `_MOST_KERNELS` kernels that changed; in the first look,
+    of its first kernels."""
     changed = look.kernels if look.is_first else look.changed
     kernels, problems = [*look.kernels], [*look.problems]
     for index, kernel in enumerate(kernels[: min(len(changed), _MOST_KERNELS)]):
@@ -169,7 +170,7 @@ _KernelId = tuple[str, str, str]
 
 
 class LookHistory:
-    """The looks of one run."""
+    """The looks of one run, each compared with the previous and the first one."""
 
     def __init__(self) -> None:
         self._looks = 0
@@ -289,7 +290,7 @@ def _with_findings(kernel: WatchedKernel, before: _Findings) -> WatchedKernel:
 
 
 def _without(findings: tuple[Finding, ...], excluded: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Findings of rules without a finding in `excluded`."""
+    """The findings of rules that have no finding in `excluded`."""
     rules = {finding.rule for finding in excluded}
     return tuple(finding for finding in findings if finding.rule not in rules)
 

@@ -168,7 +168,7 @@ class WatchedSources:
         return self._look(compiled, time.monotonic() - self._began)
 
     def wait(self, seconds: float) -> bool:
-        """Wait, at most until the compiler has ended: True then."""
+        """Wait up to `seconds`, or until the compiler ends; True if it has ended."""
         if self._compiled is None:
             time.sleep(seconds)
             return False

@@ -157,7 +157,8 @@ class ModuleText:
                 self._metadata = kind, line_end(self._text, offset) + 1
 
     def _kernel(self, symbol: str) -> KernelText:
-        """The kernel of a symbol, created at its first statement. Raises `BoundError`."""
+        """The kernel with this symbol; created if no statement named it before. Raises
+        `BoundError`."""
         if symbol not in self._kernels:
             self._budget.spend_kernels()
             self._kernels[symbol] = KernelText(symbol, self._definitions, self._warnings)
@@ -289,7 +290,7 @@ class ModuleText:
     def _each(
         self, read: Callable[[_Named], KernelFacts], kernels: Iterable[_Named]
     ) -> Iterator[KernelFacts]:
-        """What is read of each kernel; a kernel that cannot be read becomes a warning."""
+        """What `read` returns for each kernel; a kernel that cannot be read becomes a warning."""
         for kernel in kernels:
             try:
                 yield read(kernel)
@@ -425,7 +426,8 @@ def _only_warnings(warnings: Iterable[ReadWarning]) -> Module:
 
 
 def _counted(marks: Iterable[tuple[int, str]], budget: FileBudget) -> Iterator[tuple[int, str]]:
-    """The marks, unchanged, counted against the budget. Raises `BoundError` if they exceed it."""
+    """The marks, unchanged; each counts against the budget. Raises `BoundError` if they exceed
+    it."""
     for offset, kind in marks:
         budget.spend_statements(1 if kind in (scan.ASSIGNMENT, scan.BEGIN) else _DIRECTIVE)
         yield offset, kind

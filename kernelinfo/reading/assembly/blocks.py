@@ -61,8 +61,8 @@ BUILD: Builders = {"header": str, "field": lambda name, value="": StatedValue(na
 
 
 def read_block(text: Text, offset: int) -> tuple[str, TextBlock, Unread, int | None, int] | None:
-    """(kind, block, comments unread, bytes of code, end) of the info block whose first line begins
-    at `offset`; None if it states nothing, as in prose.
+    """(kind, block, unread comments, bytes of code, end) of the info block whose first line begins
+    at `offset`; None if the text there is not a block.
 
     The kind is `Kernel` or `Function`. A first line with the size of the code does not belong to
     the block. The end is the byte offset of the line after the block. Text that a log or grep puts
@@ -87,8 +87,11 @@ def read_block(text: Text, offset: int) -> tuple[str, TextBlock, Unread, int | N
 
 
 def _without_code_bytes(comments: bytes) -> tuple[int | None, bytes]:
-    """The size of the code in bytes, if only the first line states it, and the remaining lines.
-    These are equal in many kernels, and then read only once."""
+    """(bytes of code, remaining lines) if only the first line states the size of the code;
+    otherwise (None, all lines).
+
+    Many kernels have equal remaining lines, which are then read only once.
+    """
     first, newline, rest = comments.partition(b"\n")
     field = read_line(first.rstrip(b"\r"))
     if newline and isinstance(field, StatedValue) and field.name == _CODE_BYTES:
@@ -136,7 +139,8 @@ def _prefix(line: bytes) -> bytes:
 
 
 def read_line(line: bytes) -> str | StatedValue | None:
-    """Header's kind, or field, of one line, as kernel_info.lark describes them; None for others."""
+    """The kind of a header, or the field, on one line, as described in kernel_info.lark; None for
+    other lines."""
     # Only short lines are cached, so that a hostile text cannot fill the memory.
     return _read_line(line) if len(line) < _SHORT else _read_line.__wrapped__(line)
 
@@ -246,7 +250,7 @@ _NUMBER = r"0x[0-9a-fA-F]{1,8}|\d{1,9}"
 
 
 def read_config(text: Text, offset: int) -> TextBlock:
-    """Registers after the line of `.AMDGPU.config` at `offset`, as a block of statements.
+    """The registers that `.AMDGPU.config` lists from `offset` on, as a block of statements.
 
     For mesa3d, and without an operating system, the section holds (address, value) pairs before
     each function. Source: LLVM AMDGPUAsmPrinter::EmitProgramInfoSI.

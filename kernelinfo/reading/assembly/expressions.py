@@ -30,8 +30,8 @@ def wrap(value: int) -> int:
 
 
 def apply(name: str, values: Sequence[Evaluated], target: Target | None) -> Evaluated:
-    """The result of an operator or function, or the reason why there is none: the first of `values`
-    that is a reason, or that of the call itself."""
+    """The result of an operator or function. If there is none, the reason: that of the first of the
+    `values` without a value, or that of the call."""
     numbers: list[int] = []
     for value in values:
         if isinstance(value, Message):
@@ -222,14 +222,15 @@ class Definitions(dict[str, list[StatedValue]]):
         return end
 
     def of_function(self, symbol: str, suffix: str) -> StatedValue | None:
-        """The last definition of a function's symbol with this end; None without one."""
+        """The last definition of the symbol `SYMBOL.SUFFIX`, which LLVM sets for a function; None
+        without one."""
         # A local function has the prefix of local symbols; LLVM 24 gives it to every function.
         stated = self.get(f"{symbol}.{suffix}") or self.get(f".L{symbol}.{suffix}")
         return stated[-1] if stated else None
 
     def callees(self, symbol: str) -> Callees | None:
-        """The registers that the compiler counts for the kernel's indirect call; None unless the
-        text says.
+        """The registers that the compiler counts for the kernel's indirect call; None if the text
+        does not state them.
 
         .set kernel.num_vgpr, max(41, amdgpu.max_num_vgpr)
         """
@@ -366,7 +367,8 @@ def _read_terms(expression: str) -> tuple[Term, ...]:
 
 
 def build_into(terms: list[Term]) -> Builders:
-    """Functions that append terms: the rules of mc_expression.lark complete in postfix order."""
+    """Functions that append terms. The parser completes the rules of mc_expression.lark in postfix
+    order."""
     add = terms.append
     return {
         "integer": lambda digits: add(_integer(digits)),

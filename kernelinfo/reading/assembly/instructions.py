@@ -280,8 +280,8 @@ _TAKES_VGPRS = b"s_alloc_vgpr"
 def with_proven(
     kernel: KernelFacts, text: Text, extent: KernelText, target: Target | None
 ) -> KernelFacts:
-    """The kernel, with the numbers that its instructions prove, under the source `code`. For most
-    kernels, searching for a few bytes is enough, without reading instructions."""
+    """The kernel, with the numbers that its instructions prove, from the source `code`. For most
+    kernels it is enough to search for a few bytes instead of reading instructions."""
     start, end = extent.label, extent.end
     if start is None:
         return kernel

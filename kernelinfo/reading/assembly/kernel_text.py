@@ -114,8 +114,8 @@ class KernelText:
     def _placed(
         self, kind: BlockKind, reading: _ReadBlock, *circumstances: object
     ) -> list[_Placed]:
-        """A block's numbers and their place, as a list of one; empty without the block. `reading`
-        is called with the block's fields, a function for their values, and `circumstances`."""
+        """[the numbers of a block, with their place]; empty without the block. `reading` is called
+        with the block's fields, a function for their values, and `circumstances`."""
         if kind not in self.blocks:
             return []
         block, line = self.blocks[kind], self.lines[kind]
@@ -144,7 +144,8 @@ class KernelText:
         return numbers, Place("symbol", 0, lines)
 
     def _value(self, field: str, written: str, line: int, warning_line: int) -> int | None:
-        """Value of `written` at `line`; without a value, None and a warning at `warning_line`."""
+        """The value of the expression `written` at `line`; if it has none, None and a warning at
+        `warning_line`."""
         value = self._definitions.value(written, line)
         if isinstance(value, Message):
             wrong = say("value-unresolved", field=field, why=value)
@@ -182,10 +183,10 @@ def far_labels(
 def check_metadata(
     kernels: Iterable[KernelText], is_there: bool, last_line: int, warnings: ReadWarnings
 ) -> None:
-    """Warn of an HSA module without metadata, which is truncated, since the compiler ends such a
-    module with metadata; and of kernels that the metadata does not list.
+    """Warn of an HSA module without metadata, and of kernels that the metadata does not list.
 
-    `is_there` is True if metadata was found.
+    Compilers write the metadata last, so a module without it is truncated. `is_there` is True if
+    metadata was found.
     """
     described = [kernel for kernel in kernels if "amdhsa_kernel" in kernel.blocks]
     if described and not is_there:
@@ -254,7 +255,7 @@ def _plain_numbers(
 
 
 def _separate_lines(placed: PlacedNumbers) -> tuple[Numbers, Mapping[str, int]]:
-    """The numbers of a block, and the line of each, counted from 0 at the block's first line.
+    """(numbers of a block, line of each number from 0 at the block's first line).
 
     The size of the code is on line 1 unless the block states another.
     """

@@ -320,7 +320,7 @@ def kernel_symbols(
 
 
 def _adds_kernels(table: memoryview, read: Iterable[memoryview], types: Container[int]) -> bool:
-    """True if a table has a symbol of these types that is in none of the tables that are read."""
+    """True if a table has a symbol of these types that no table in `read` has."""
     read_rows = {row for earlier in read for row in _BUT_NAME.iter_unpack(earlier)}
     new = {*_BUT_NAME.iter_unpack(table)} - read_rows
     return any(

@@ -177,7 +177,8 @@ def with_settled_vgprs(module: Module, target: Target, target_id: object) -> Mod
 
 
 def _is_of_a_later_compiler(module: Module, file: Vgprs, target_id: object) -> bool:
-    """True if a flag, a name or a stamp shows that LLVM wrote the object after the change."""
+    """True if a flag, a name or a stamp shows that the object is from an LLVM after the change of
+    the unit."""
     # e_flags state XNACK since #161457; triples such as amdgpu12.50 exist since LLVM 24.
     if module.features.xnack not in (None, "unsupported"):
         return True
@@ -201,8 +202,9 @@ def _blocks(kernel: KernelFacts, file: Vgprs) -> tuple[int, int]:
 def _could_encode(
     target: Target, file: Vgprs, unit: int, blocks: Sequence[tuple[int, int]]
 ) -> bool:
-    """True if LLVM, with this unit, could have written all these (used, reserved) pairs. LLVM
-    encodes the used count, or the smallest count that caps the waves at some number."""
+    """True if LLVM, with this unit, could have written all these pairs (VGPRs used, units
+    reserved). LLVM reserves the used count, or the smallest count that limits the waves to some
+    number."""
     slots, version = target.waves.slots_per_simd, file.early_encoding_before
     raised = {least_vgprs(target, version, file.wave_size, waves) for waves in range(1, slots)}
     return all(

@@ -361,8 +361,8 @@ def _cut(raw: bytes) -> tuple[tuple[bytes, ...], bytes, str]:
 
 @lru_cache(maxsize=1 << 15)
 def _numbers(pieces: tuple[bytes, ...], dynamic_lds: bool) -> tuple[Numbers, _Complaints]:
-    """(numbers, complaints) of a map that was cut into these pieces. Raises what `_decoded` raises,
-    and `ValueError` if a piece has a name, so that the map was not cut around it."""
+    """(numbers, complaints) of a map that was cut into these pieces. Raises what `_decoded` raises.
+    Raises `ValueError` if a piece has a name: then the map was not cut at its names."""
     pieces = pieces if pieces[0] else pieces[1:]
     complaints: _Complaints = ()
     if (numbers := _joined(pieces)) is None:
@@ -373,8 +373,8 @@ def _numbers(pieces: tuple[bytes, ...], dynamic_lds: bool) -> tuple[Numbers, _Co
 
 
 def _joined(pieces: tuple[bytes, ...]) -> Numbers | None:
-    """The numbers of a map, collected from its pieces, which many maps share. None unless the
-    pieces hold each of its keys once, without malformed values."""
+    """The numbers of a map, collected from its pieces, which many maps share. None if a key is
+    repeated or a value is malformed."""
     keys: list[object] = []
     numbers: dict[str, Any] = {}
     announced = 0

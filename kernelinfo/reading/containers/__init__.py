@@ -39,8 +39,8 @@ _EM_CUDA = 190
 
 
 def _is_cuda(blob: Blob) -> bool:
-    """True for a file without AMD GPU code that is for NVIDIA GPUs, by its name, its ELF machine or
-    its sections."""
+    """True for a file without AMD GPU code that is for NVIDIA GPUs, judged by its name, ELF machine
+    or sections."""
     start = bytes(blob.data.read(0, 20))
     is_cubin = start[:4] == b"\x7fELF" and int.from_bytes(start[18:20], "little") == _EM_CUDA
     is_named = re.search(_CUDA_NAME, os.path.basename(blob.path)) is not None
@@ -58,8 +58,8 @@ def open_paths(
 ) -> Iterator[Found]:
     """Code and problems of files, directories, globs and standard input (`-`), in the order given.
 
-    No file is read twice. This holds for files that several paths name or that are in `seen`, the
-    files of the whole run, and for a host file's kpack archives and a database's log that are in
+    No file is read twice, even if several paths name it. `seen` holds the files that the whole run
+    has read. A host file's kpack archives and a database's log are not read again if they are in
     `paths` or in `among`, the paths of the whole run.
     """
     paths, seen = tuple(paths), set() if seen is None else seen
@@ -76,8 +76,8 @@ def open_file(
     among: Sequence[str] = (),
     within: Bounds = BY_DEFAULT,
 ) -> Iterator[Found]:
-    """Code and problems of one file; a `Problem` and a repeated file are passed on. The log of a
-    database that is `among` the paths is repeated.
+    """Code and problems of one file. A `Problem` and a repeated file are returned unchanged. A
+    database's log becomes a repeated file if the database is `among` the paths.
 
     A file that the user named is a problem if it has no code, unless `required` is False. A file in
     a directory is a problem if it cannot be read, or if its name promises code but it is empty, all

@@ -131,8 +131,9 @@ def _read_table(
 def _row_numbers(database: sqlite3.Connection, table: str) -> Iterator[int]:
     """Row numbers of a table, ascending.
 
-    At a damaged page it continues from the last row, in descending order, down to the damage, and
-    then raises `sqlite3.Error`."""
+    At a damaged page the search continues from the last row, in descending order, down to the
+    damage, and then raises `sqlite3.Error`.
+    """
     low, high = -1 << 63, (1 << 63) - 1
     damage: sqlite3.Error | None = None
     for order in ("ASC", "DESC"):

@@ -40,14 +40,15 @@ Seen = set[tuple[int, int] | str]
 
 
 def find(path: str) -> Iterator[File | Problem]:
-    """The file itself, the files that a glob matches, or all regular files under a directory,
+    """The file itself, the files that a glob matches, or all regular files under a directory;
     sorted, each once."""
     once = find_once(path, set())
     return (file for file in once if isinstance(file, Problem) or not file.is_repeated)
 
 
 def find_once(path: str, seen: Seen) -> Iterator[File | Problem]:
-    """The files of `find`, and those that `seen` has, as repeated ones; adds the others to it."""
+    """The files of `find`. Those in `seen` are returned as repeated files; the others are added to
+    `seen`."""
     for file in _names(path):
         if isinstance(file, File) and (inode := _inode(file)) is not None:
             file = file._replace(is_repeated=inode in seen)
@@ -56,7 +57,8 @@ def find_once(path: str, seen: Seen) -> Iterator[File | Problem]:
 
 
 def _inode(file: File) -> tuple[int, int] | str | None:
-    """What identifies a file, whatever its names; None if its status cannot be read."""
+    """The device and inode of a file, which are the same for all its names; `-` for standard input;
+    None if the status cannot be read."""
     if file.inode is not None or file.path == STANDARD_INPUT:
         return file.inode or file.path
     try:
@@ -67,7 +69,7 @@ def _inode(file: File) -> tuple[int, int] | str | None:
 
 
 def _names(path: str) -> Iterator[File | Problem]:
-    """The files of `find`, by all names that the path gives them."""
+    """The files of `find`; a file with several names is returned once for each of them."""
     is_path = path == STANDARD_INPUT or "\0" in path or os.path.lexists(path)
     if is_path or not has_magic(path):
         yield from _file_or_folder(path)
@@ -112,8 +114,7 @@ def _matching(pattern: str) -> Iterator[File | Problem]:
 
 
 def _expanded(pattern: str) -> tuple[list[str], list[Problem]]:
-    """Paths that a glob without `**` matches, sorted, and problems of folders that it would have to
-    list but may not.
+    """(paths that a glob without `**` matches, sorted; problems of folders that cannot be listed).
 
     Each name of the pattern is matched in all folders that the preceding names match. Links can
     multiply these folders without end, so a pattern matches at most `_MOST_MATCHES` paths.
@@ -147,7 +148,7 @@ def _named(folder: str, pattern: str) -> Iterator[str]:
 
 
 def _unlisted(folders: Iterable[str], name: str) -> Iterator[Problem]:
-    """Problems for folders that a glob would have to search for a name but may not."""
+    """A problem for each folder that a glob has to search for a name, but that cannot be listed."""
     needed = os.R_OK | os.X_OK if has_magic(name) else os.X_OK
     for folder in folders:
         if os.path.isdir(folder or os.curdir) and not os.access(folder or os.curdir, needed):

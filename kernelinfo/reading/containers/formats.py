@@ -93,8 +93,8 @@ def format_of(head: bytes) -> str | None:
 
 
 def is_worth_opening(head: bytes, name: str) -> bool:
-    """True if one of many files is worth opening: a code object, a container, or a text, judged by
-    its name. Bitcode is not, so that it is no problem among many files."""
+    """True if one of many files is worth opening, judged by its first bytes and name: a code
+    object, a container, or a text. Bitcode is not, so it is no problem among many files."""
     return format_of(head) not in (None, BITCODE) or is_named_as_text(name)
 
 
@@ -188,7 +188,8 @@ def part(
 def problem(
     blob: Blob, message: Message, *, offset: int | None = 0, member: str | None = None
 ) -> Problem:
-    """The problem with this message, at an `offset` in a container; None if it has no offset."""
+    """The problem with this message. `offset` is in bytes from the start of the container; None if
+    the problem has no offset."""
     return Problem(blob.path, message, _joined(blob, member), _offset(blob, offset))
 
 

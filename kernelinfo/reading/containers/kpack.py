@@ -104,8 +104,8 @@ class Archive:
             yield part(self._blob, "kpack", data, offset=offset, member=entry.member)
 
     def _stored(self, entry: KpackEntry) -> tuple[int | None, Data]:
-        """(offset, bytes) of an entry in the archive, compressed or not. Raises `ReadError` if it
-        lies outside."""
+        """(offset, bytes) of an entry as stored in the archive, compressed or not. Raises
+        `ReadError` if the entry lies outside."""
         count = len(self._extents)
         if not 0 <= entry.ordinal < count:
             raise ReadError(say("kpack-entry-ordinal", ordinal=entry.ordinal, count=count))
@@ -266,7 +266,7 @@ def without_sections(blob: Blob, elf: Elf) -> Elsewhere | None:
 
 
 def code_objects(host: Elsewhere, among: Sequence[str]) -> Iterator[Found]:
-    """The code of a host file in its kpack archives, or `host` itself if the run reads the archives
+    """The code of a host file in its kpack archives; `host` itself if the run reads the archives
     anyway.
 
     `among` are all paths of the run. Only regular files that end in `.kpack` are opened, and only
@@ -288,7 +288,7 @@ def code_objects(host: Elsewhere, among: Sequence[str]) -> Iterator[Found]:
 
 
 def is_among(host: Elsewhere, members: Iterable[str]) -> bool:
-    """True if one of these kpack entries, by their members' names, belongs to the host."""
+    """True if the host owns one of these kpack entries, which are given by their members' names."""
     pattern = re.compile(rf"(?:^|/){re.escape(host.name)}(?:#\d+)?/[^/]*")
     return any(pattern.search(member) for member in members)
 
@@ -303,10 +303,11 @@ def missing(host: Elsewhere, place: str) -> Problem:
 
 
 def _lost_units(host: Elsewhere, seen: Mapping[str, set[str]]) -> Iterator[Problem | Note]:
-    """A problem for units that are in no archive, and notes for units that one processor lacks:
-    these may be compiled only for other processors.
+    """A problem for units that no archive has, and a note for units that the archive of one
+    processor lacks: they may be compiled only for other processors.
 
-    `seen` maps a processor to the host's binaries in its archives."""
+    `seen` maps a processor to the host's binaries in its archives.
+    """
     units = {unit: {host.name, host.binary(unit)} for unit in host.units or ()}
     present = set().union(*seen.values())
     if lost := [unit for unit, names in units.items() if not present & names]:
@@ -333,7 +334,8 @@ def _archives(host: Elsewhere, folder: str) -> Iterator[tuple[str, str]]:
 
 
 def _expanded(directory: str, name: str) -> list[str]:
-    """Names of the files in a directory that `name` matches, `@GFXARCH@` being any target."""
+    """Names of the files in a directory that match `name`, in which `@GFXARCH@` means any
+    target."""
     before, placeholder, after = name.partition(_PLACEHOLDER)
     if not placeholder:
         return [name]

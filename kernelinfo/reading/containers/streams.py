@@ -92,7 +92,7 @@ class Decompressed:
         return position
 
     def read_all(self, hear: Callable[[bytes], object] | None = None) -> memoryview:
-        """All remaining bytes; `hear` is called with each piece."""
+        """All remaining bytes. `hear` is called with each piece as it is decompressed."""
         whole = bytearray()
         while piece := self.read():
             whole += piece

@@ -41,7 +41,7 @@ class FindingLocation(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A finding and its subject."""
+    """A finding and what it is about."""
 
     finding: Finding
     about: Result | Notice
@@ -62,7 +62,7 @@ class Claim(NamedTuple):
 
     @property
     def result(self) -> Result | None:
-        """The kernel of the finding; None if the finding names no kernel that was read."""
+        """The kernel of the finding; None if the finding is not about a kernel that was read."""
         return self.about if isinstance(self.about, Result) else None
 
     @property
@@ -130,7 +130,8 @@ def claims(outcome: Outcome, view: View) -> Iterator[Claim]:
 
 
 def fold(claims: Iterable[Claim], outcome: Outcome, view: View) -> list[Claim]:
-    """The first claim of each group, with the count of the other kernels; all with `--top 0`.
+    """The first claim of each group, with the number of the group's other kernels; every claim with
+    `--top 0`.
 
     A group consists of kernels of one source line whose messages differ only in numbers, or of the
     new kernels of one new target or file.
@@ -146,7 +147,7 @@ def fold(claims: Iterable[Claim], outcome: Outcome, view: View) -> list[Claim]:
 
 
 def _group(claim: Claim, new_targets: Container[str]) -> object:
-    """The key of the claims that share one line."""
+    """The key of the claims that are folded into one line."""
     kernel, finding = claim.result and claim.result.kernel, claim.finding
     about = (finding.rule, finding.severity, claim.fails)
     if kernel and finding.rule == UNBASELINED:
@@ -175,8 +176,8 @@ def _unnumbered(outcome: Outcome, view: View) -> Iterator[Claim]:
 
 
 def _tell_apart(kernels: Sequence[Kernel], view: View) -> list[str]:
-    """The library, member or options of each kernel that shares location, name and target with
-    another; an empty text for the rest."""
+    """For each kernel that shares location, name and target with another: its library, member or
+    options; an empty text for the others."""
     places = (kernel.source or (kernel.code_object.path, kernel.line) for kernel in kernels)
     called = [
         f"{place} {name_of(kernel, view.names)} {_target(kernel)}"
@@ -284,7 +285,7 @@ def _lines(outcome: Outcome, view: View) -> Iterator[list[paint.Span]]:
 
 
 def _is_shown(claim: Claim) -> bool:
-    """True for a finding that counts, if it is more than a note, fails, or comes from the gate."""
+    """True for a finding that counts and is more than a note, fails, or comes from the gate."""
     return claim.fails or (claim.counts and _is_told(claim.finding))
 
 
@@ -293,7 +294,7 @@ def _is_told(finding: Finding) -> bool:
 
 
 def _claim(claim: Claim) -> Iterator[list[paint.Span]]:
-    """The line of a claim. A claim about another compiler is followed by the kernels that lost
+    """The lines of a claim. After a claim about another compiler come the kernels that lost
     most."""
     finding = claim.finding
     worst: list[str] = []
@@ -399,8 +400,8 @@ def _successor(rename: Pair | None) -> str:
 def _listed(
     word: str, kernels: Sequence[KernelSummary], texts: Iterable[str], view: View, what: str = ""
 ) -> Iterator[str]:
-    """One line per kernel with its text, as many as `view` allows, and the number of others. With
-    `what` a line reads `WORD WHAT of NAME`. Texts of the others are not computed."""
+    """One line per kernel with its text, as many as `view` allows, and the number of the others.
+    With `what` a line reads `WORD WHAT of NAME`. Texts of the other kernels are not computed."""
     part = f"{what} of " if what else ""
     for kernel, text in zip(kernels[: view.top or None], texts, strict=False):
         change = f": {text}" if text else ""

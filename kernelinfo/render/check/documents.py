@@ -128,7 +128,7 @@ def _kernel_row(result: Result, failing: Sequence[check.Claim]) -> tuple[str, ..
 
 
 def _cells(claim: check.Claim) -> tuple[str, str, str]:
-    """The cells of a claim: kernel, target and finding."""
+    """(kernel, target, finding) of a claim as cells of a table."""
     finding = f"{claim.finding.rule} {claim.finding.severity}: {tables.plain(claim.text)}"
     return (
         tables.code(claim.subject) + tables.plain(claim.apart),

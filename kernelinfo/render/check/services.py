@@ -33,8 +33,8 @@ _PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def render_github(outcome: Outcome, view: View) -> Iterator[str]:
-    """The worst problems and counting claims as annotations, the others as plain lines; then the
-    verdict. GitHub shows ten annotations per step."""
+    """Annotations for the worst problems and claims, plain lines for the others, then the verdict.
+    GitHub shows ten annotations per step."""
     for number, (command, location, title, message) in enumerate(_worst_first(outcome, view)):
         if number < _MOST:
             yield _command(command, location, title, message)
@@ -102,7 +102,7 @@ def fingerprint(*parts: str) -> str:
 
 
 def of_claim(claim: check.Claim) -> str:
-    """32 hex digits of the claim's identity and number."""
+    """32 hex digits made of the claim's identity and number."""
     number = () if claim.number == 1 else (str(claim.number),)
     return fingerprint(*claim.identity, *number)
 
@@ -234,7 +234,7 @@ def render_gitlab(outcome: Outcome, view: View) -> Iterator[str]:
 
 
 def _issues(outcome: Outcome, view: View) -> Iterator[dict[str, Any]]:
-    """All claims that count and all problems; problems are critical."""
+    """All claims that count, and all problems; the problems are critical."""
     for claim in check.claims(outcome, view):
         if claim.counts:
             name, severity = claim.finding.name, _SEVERITIES[claim.finding.severity]
@@ -250,7 +250,7 @@ def _issues(outcome: Outcome, view: View) -> Iterator[dict[str, Any]]:
 def _issue(
     name: str, description: str, mark: str, severity: str, location: check.FindingLocation | None
 ) -> dict[str, Any]:
-    """One issue. GitLab needs a location, so an unknown line becomes 1."""
+    """One issue. GitLab needs a location: an unknown line becomes 1."""
     path, line = location or check.FindingLocation("kernelinfo.toml", None)
     return {
         "description": description,
@@ -338,7 +338,8 @@ def _counted(suite: Element) -> Element:
 
 
 def _named(results: Sequence[Result], view: View) -> Iterator[tuple[Result, str]]:
-    """(result, testcase name). Equal names get the mangled name, so that each test counts."""
+    """(result, name of its testcase). A name that several results share is followed by the mangled
+    name, so that each test counts."""
     names = [name_of(result.kernel, view.names) for result in results]
     count = Counter(names)
     for result, name in zip(results, names, strict=True):
@@ -347,7 +348,7 @@ def _named(results: Sequence[Result], view: View) -> Iterator[tuple[Result, str]
 
 
 def _fill(case: Element, claims: Sequence[check.Claim]) -> None:
-    """Fill a testcase: all failures go into one element, since readers show only one; the rest
+    """Fill a testcase: all failures go into one element, because readers show only one; the rest
     becomes output."""
     excused = [claim for claim in claims if not claim.counts]
     if failing := sorted((c for c in claims if c.fails), key=check.compiler_first):

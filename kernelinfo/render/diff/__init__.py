@@ -131,7 +131,8 @@ def target_of(row: ChangedKernel) -> str:
 
 
 def among(texts: Iterable[str]) -> str:
-    """The targets or libraries of rows: ` · libfoo.so + 7 more`; empty if they have none."""
+    """The targets or libraries of the rows: ` · libfoo.so + 7 more`; empty if the rows have
+    none."""
     text = several(texts)
     return f"{BETWEEN}{text}" if text else ""
 
@@ -146,7 +147,8 @@ def rows(comparison: Comparison) -> list[ChangedKernel]:
 def with_options(
     changed: Sequence[ChangedKernel], among: Iterable[KernelSummary]
 ) -> list[ChangedKernel]:
-    """The rows, with the options in which the kernels of one name differ `among` these."""
+    """The rows, each with the Triton options that differ between kernels of its name `among` these
+    kernels."""
     if not any(row.kernel.options for row in changed):
         return [*changed]
     shared: dict[str, frozenset[tuple[str, str]]] = {}
@@ -160,7 +162,7 @@ def with_options(
 
 
 def options_in_words(kernel: KernelSummary, but: Container[tuple[str, str]] = ()) -> str:
-    """`BLOCK_M=128 num_warps=4`: the kernel's options, without some of them."""
+    """The kernel's options as text, without those named in `but`: `BLOCK_M=128 num_warps=4`."""
     return " ".join(
         printable(f"{name}={value}") for name, value in kernel.options if (name, value) not in but
     )
@@ -298,7 +300,8 @@ def whole(comparison: Comparison) -> str:
 
 
 def unread(comparison: Comparison) -> str:
-    """A warning that gone and new kernels may only be unread; empty if everything was read."""
+    """A warning that gone and new kernels may only be unread; empty if both builds were read
+    completely."""
     if not comparison.problems:
         return ""
     return say("builds-unread", problems=counted(len(comparison.problems), "problem"))
@@ -394,7 +397,7 @@ def totals(comparison: Comparison) -> str:
 
 
 def moved_sums(moved: Sequence[Pair]) -> dict[str, MovedSum]:
-    """For each field of `KernelNumbers`, and `spills`, its sum over the kernels that moved.
+    """For each field of `KernelNumbers`, and for `spills`, its sum over the kernels that moved.
     Instruction counts are included if they moved."""
     sums = {
         key: _sum(moved, ("vgpr_spills", "sgpr_spills") if key == "spills" else (key,))

@@ -56,7 +56,7 @@ def _any(row: OnTargets) -> diff.ChangedKernel:
 
 
 def _status(row: OnTargets) -> diff.Status:
-    """The effect of the moves on all targets together."""
+    """The effect of the moves on all targets; gone or new if the kernel is."""
     if (status := _any(row).status) in ("gone", "new"):
         return status
     return effect([move for changed in row.values() for move in changed.moves])
@@ -136,7 +136,8 @@ def _both(name: str, row: diff.ChangedKernel | None, measure: str) -> dict[str, 
 
 
 def _moved(row: diff.ChangedKernel | None, text: Callable[[KernelSummary], str]) -> str:
-    """Old and new number: `4 → 3`, or one number if they are equal; `–` without a kernel."""
+    """Old and new number: `4 → 3`, or the number if both are equal; `–` if a build lacks the
+    kernel."""
     sides = (row.old, row.new) if row else (None, None)
     return diff.arrow(*("–" if kernel is None else text(kernel) for kernel in sides))
 
@@ -290,7 +291,8 @@ def _texts(lines: Sequence[tables.Row]) -> list[tuple[str, ...]]:
 
 
 def in_both(lines: Sequence[tuple[str, tables.Row, tables.Row]]) -> list[tuple[str, ...]]:
-    """The name and the `counted_sums` of each row, as `26 → 27` for rows of both builds."""
+    """(name, then each of the `counted_sums`) for each row; rows of both builds have texts such as
+    `26 → 27`."""
     sums = rows.sums_in_words(build for _, old, new in lines for build in (old, new))
     return [
         (printable(name), *map(diff.arrow, old, new))
@@ -323,7 +325,8 @@ def _counts(
 
 
 def _names(kernel: KernelSummary, by: rows.CountedBy, file: str) -> tuple[str, ...]:
-    """The library, target or other key of a kernel; several if the key is its limiters."""
+    """The library, target or other key of a kernel. Grouped by limiters, a kernel may have several
+    keys."""
     path, member = kernel.place
     path = path or os.path.basename(file)
     if by == "limiter":

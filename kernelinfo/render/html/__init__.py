@@ -300,7 +300,8 @@ def problem_rows(problems: Iterable[Problem]) -> list[tuple[Any, ...]]:
 
 
 def title(kernel: Named) -> KernelName:
-    """What a kernel's title is made of: `titles(title(kernel))` is the title's number."""
+    """The names that make up a kernel's title; `titles(title(kernel))` is the number of the
+    title."""
     return KernelName(kernel.name, kernel.symbol)
 
 
@@ -311,8 +312,8 @@ def fresh_titles(titles: Shared[KernelName], style: NameStyle) -> list[tuple[str
 
 
 def brief_titles(titles: Shared[KernelName], style: NameStyle) -> list[str]:
-    """Unique short names of the text report by number of title; empty if equal to the name. They
-    need all kernels, so they come last."""
+    """Short names as in the text report, unique, by number of title; empty if equal to the name.
+    They depend on all kernels, so they come last."""
     kernels = titles.values
     short = names_of(kernels, "short" if style == "full" else style)
     cut = [short[kernel.symbol][:MOST_OF_A_NAME] for kernel in kernels]

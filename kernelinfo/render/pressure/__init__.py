@@ -63,7 +63,8 @@ def located(location: CodeLocation, near: CodeLocation | None = None) -> str:
 
 
 def begin(loop: LoopPressure, story: Story) -> str:
-    """The place of a loop's first instruction, in the form that fits the places of other loops."""
+    """The place of a loop's first instruction. A line of assembly is marked as such if other loops
+    have source lines."""
     is_among_source = story.has_source and not loop.at.source and loop.at.line is not None
     return f"{_AMONG_SOURCE if is_among_source else ''}{located(loop.at)}"
 
@@ -74,7 +75,7 @@ def _line(source: SourceLine, near: SourceLine | None) -> str:
 
 
 def in_text(location: CodeLocation) -> str:
-    """The source line and the assembly line, or only the latter."""
+    """The source line and the assembly line; without a source line only the assembly line."""
     place = located(location._replace(source=None))
     return f"{located(location)} ({place})" if location.source else place
 
@@ -96,7 +97,8 @@ def next_read(value: LiveValues, near: CodeLocation) -> str:
 
 
 def _relative(first: CodeLocation, last: CodeLocation, count: int, near: CodeLocation) -> str:
-    """A location, a range of locations, or the region of a group of more than two."""
+    """A location, or a range of locations; for a group of more than two values the region relative
+    to a loop."""
     if first.source is None and first.region != "elsewhere" and count > 2:
         return first.region
     return _span(first, last, near)
@@ -112,7 +114,7 @@ def _span(begin: CodeLocation, last: CodeLocation, near: CodeLocation | None = N
 
 
 def untouched(value: LiveValues) -> str:
-    """For how many instructions a value is untouched, and its use in the loop."""
+    """In words, for how many instructions a value is untouched, and how the loop uses it."""
     if value.untouched is None or value.untouched_most is None:
         return "unknown"
     span = str(value.untouched)
@@ -143,8 +145,8 @@ def unwritten(measured: Measured) -> str:
 
 
 def copies(story: Story) -> str:
-    """The source lines that copy the most registers; empty if there are few copies or no line
-    information."""
+    """In words, the source lines that copy the most registers; empty if there are few copies or no
+    line information."""
     number = story.code.counts.copies
     by_line = {line.source: line.code.counts.copies for line in story.lines}
     lines = [(source, count) for source, count in by_line.items() if source and count]
@@ -253,7 +255,8 @@ def held_by(story: Story) -> str:
 
 
 def needs(measured: Measured) -> str:
-    """What spilling code needs, and the step that holds it; empty for code without spill slots."""
+    """In words, what spilling code needs, and the step with enough registers; empty for code
+    without spill slots."""
     story, result = measured.story, measured.result
     needs = story.needs
     if needs is None:
@@ -262,8 +265,8 @@ def needs(measured: Measured) -> str:
 
 
 def crossing(measured: Measured) -> str:
-    """The needed values by role: first those live across the boundary of their block, then the
-    others."""
+    """In words, the needed values by role: first those that are live across the boundary of their
+    block, then the others."""
     needs, occupancy = measured.story.needs, measured.result.occupancy
     if needs is None or not needs.shares:
         return ""
@@ -320,8 +323,9 @@ def _variable(variable: LdsVariable, near: SourceLine | None) -> str:
 
 
 def to_reach(story: Story, most_idle: int = _MOST_IDLE, occupancy: Occupancy | None = None) -> str:
-    """The next occupancy step and the values whose registers would have to go to reach it; empty
-    without a step below the peak. With an occupancy, also what else limits below that step."""
+    """In words, the next occupancy step, and the values whose registers would have to go to reach
+    it; empty without a step below the peak. With an occupancy, also what else limits below that
+    step."""
     if not story.advice:
         return ""
     step = story.advice[0]

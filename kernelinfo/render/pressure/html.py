@@ -38,7 +38,7 @@ def _source_pieces(text: SourceText) -> Iterator[str]:
 
 
 def _pane_file(file: str, folder: str, text: SourceText) -> tuple[str, int | None, str]:
-    """Path of a source file, number of its text, and the reason if it has none.
+    """(path of a source file, number of its text or None, reason why it has no text).
 
     A relative path is also searched in `folder`.
     """
@@ -166,7 +166,7 @@ def _row(
 
 
 def _details(measured: Measured, view: View) -> dict[str, Any]:
-    """JSON values of a kernel's section, which are read when it is opened."""
+    """JSON values of a kernel's section; the page reads them when the section is opened."""
     shown = measured.story.lines[: view.top or None]
     names = (f"{x.source.file}:{x.source.line}" if x.source else words.NO_LINE for x in shown)
     return {
@@ -286,8 +286,8 @@ def with_source(
 ) -> Callable[[Iterable[Item]], Iterator[str]]:
     """A renderer of the page.
 
-    It reopens files for the code of their kernels; `tell` is called with problems of that. `root`
-    and `paths` are those of `SourceText`; raises `OptionError` as it does.
+    The renderer reopens files to read the code of their kernels, and passes problems of that to
+    `tell`. `root` and `paths` are those of `SourceText`. Raises `OptionError` as `SourceText` does.
     """
     code = partial(_code, text=SourceText(root, paths), options=options, tell=tell)
     return partial(html.render, view=view, code=code, scripts=("pressure.js", *_PANES))
@@ -299,7 +299,8 @@ def _code(
     options: Options,
     tell: Callable[[Problem], object],
 ) -> Iterator[str]:
-    """A piece for each kernel, null without instructions, and the texts that no piece holds yet."""
+    """A piece for each kernel (null without instructions), and the texts that no piece holds
+    yet."""
     for measured in measure_again(results, _LOOK, options, tell=tell):
         drawn = (
             {"pressure": dataset(measured), "panes": panes(measured, text)} if measured else None

@@ -117,8 +117,9 @@ def wait_comments(story: Story) -> dict[int, str]:
 
 
 def in_flight_line(story: Story, result: Result) -> str:
-    """The loop that waits soonest for a load from far memory, in a sentence, and the code outside
-    loops if it waits sooner for a load; empty if the code has no such wait or is not known."""
+    """In a sentence, the loop with the shortest wait for a load from far memory. Code outside loops
+    is added if its shortest wait is even shorter. Empty if the code has no such wait, or is not
+    known."""
     chosen = tightest(story)
     if chosen is None:
         return ""
@@ -182,8 +183,9 @@ def _annotated(
 ) -> Iterator[list[paint.Span]]:
     """The lines of one file.
 
-    Gaps are left out; the line of the peak is marked. `waits` says which loads the waits of a line
-    wait for. Lines are made lazily, since a hostile file may have millions of them."""
+    Gaps are left out; the line of the peak is marked. `waits` holds, for a source line, the loads
+    that its waits wait for. Lines are made lazily, since a hostile file may have millions of them.
+    """
     chosen = _numbers(lines, peak, around, len(text))
     is_range = isinstance(chosen, range)
     with_code = [number for number in chosen if number in lines]
@@ -232,9 +234,12 @@ def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
 def _numbers(
     lines: Mapping[int, LinePressure], peak: int | None, around: int, last_line: int
 ) -> Sequence[int]:
-    """The numbers, ascending, of the lines to show of a text of `last_line` lines: of those between
-    the first and the last line with instructions, the ones around the peak, or, in a file without
-    the peak, those with the most live registers."""
+    """The numbers of the lines to show, ascending, of a text with `last_line` lines.
+
+    They lie between the first and the last line with instructions: the lines `around` the peak, or,
+    in a file without the peak, the `around` lines with the most live registers. All of them if
+    `around` is 0.
+    """
     if around and peak is None:
         highest = sorted(lines, key=lambda number: -lines[number].code.peak.vector)
         return sorted(number for number in highest[:around] if 1 <= number <= last_line)

@@ -257,7 +257,7 @@ def _step(variant: nouns.Variant, base: nouns.Variant) -> str:
 
 
 def _amounts(cost: nouns.Cost, kernel: Kernel) -> str:
-    """The amounts of a cost in words. `kernel` has the loops with the reloads."""
+    """The amounts of a cost in words. `kernel` names the loops with the reloads."""
     parts = (
         f"{paint.size(cost.scratch_bytes)} of scratch" if cost.scratch_bytes > 0 else "",
         f"{counted(cost.reloads, 'reload')} in {_loops(kernel)}" if cost.reloads > 0 else "",

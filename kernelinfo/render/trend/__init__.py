@@ -40,8 +40,8 @@ class TrendRow(NamedTuple):
 
     @property
     def commits(self) -> tuple[str | None, ...]:
-        """For each of these builds the commits that may have moved it, as git names a range:
-        `c41a..c44f`; null where the builds have no label `commit`."""
+        """For each of these builds the commits that may have moved the kernel, as git names a
+        range: `c41a..c44f`; null where the builds have no label `commit`."""
         return tuple(commits and "..".join(commits) for *_, commits in self.steps)
 
     @property
@@ -107,9 +107,13 @@ def _steps(history: History, trend: Trend) -> Iterator[tuple[str, str, tuple[str
 
 
 def _commits(history: History, builds: Sequence[Night], number: int) -> tuple[str, str] | None:
-    """The labels `commit` of the last build before build `number` in which the kernel could be
-    read, and of that build; of an unlabelled one that of the build before it, or behind. None if
-    there is none."""
+    """(first, last) commit between which a kernel changed before build `number`; None if a label is
+    missing.
+
+    The first is the label `commit` of the nearest earlier build in which the kernel could be read.
+    The last is that of the build itself. A build without a label is replaced by the next one with a
+    label: an earlier one for the first, a later one for the last.
+    """
     sides = zip(builds[:number], history.kernels, strict=False)
     read = (build for build, kernel in sides if kernel or history.library not in build.gaps)
     before = [commit for build in read if (commit := build.labels.get("commit"))]

@@ -239,7 +239,7 @@ def build_document(build: Night) -> dict[str, Any]:
 
 
 def _sums(sums: KernelSums) -> dict[str, Any]:
-    """The sums by their names; those of waves lost belong to both builds of a group together."""
+    """The sums by their names, without the waves lost, which belong to both builds of a group."""
     return dict(zip(_SUMS, sums, strict=False))
 
 

@@ -42,8 +42,8 @@ def details(look: WatchLook, view: View) -> Iterator[str]:
 def on_screen(
     good: WatchLook | None, failed: WatchLook | None, now: str, view: View, height: int
 ) -> list[str]:
-    """Lines for a terminal of this height: `good`, the last look that worked, below the message of
-    a command that failed since. `now` says what is waited for."""
+    """Lines for a terminal of this height: `good`, the last look that worked. If a command has
+    failed since, its message comes first. `now` says what the watch is waiting for."""
     above = [*paint.painted(_failure(failed), view)][: height // 2] if failed else []
     above += paint.painted([[(_sum(failed), "bold")], []], view) if failed else []
     room = height - len(above) - _AROUND_ROWS
@@ -57,7 +57,7 @@ def on_screen(
 
 
 def _failure(look: WatchLook) -> Iterator[list[paint.Span]]:
-    """The message as the command gave it, then what failed."""
+    """The message of the command as it printed it, then what failed."""
     for line in look.failure.splitlines():
         style = "bold red" if "error:" in line else ""
         yield [(line, style)]
@@ -92,7 +92,7 @@ def _heading(look: WatchLook) -> list[paint.Span]:
 
 
 def _some(texts: Sequence[str], noun: str) -> str:
-    """The one text, or the number of different ones; empty without any."""
+    """The text if all texts are the same, else the number of different ones; empty without any."""
     distinct = [*dict.fromkeys(texts)]
     return counted(len(distinct), noun) if distinct[1:] else "".join(distinct)
 
@@ -117,7 +117,8 @@ def _details(look: WatchLook, view: View) -> Iterator[list[paint.Span]]:
 
 
 def _is_told(watched: WatchedKernel, look: WatchLook, view: View) -> bool:
-    """True for a changed kernel; on a terminal, drawn anew, also if it differs from the first."""
+    """True for a changed kernel. On a terminal, which is redrawn, also True if the kernel differs
+    from the first look."""
     return (
         watched.has_changed
         or bool(watched.story)
@@ -185,7 +186,7 @@ def place(peak: Peak, kernel: Kernel) -> str:
 
 
 def _from_here(path: str) -> str:
-    """The path relative to the current folder, if it is below."""
+    """The path relative to the current folder, if the file is in it or below."""
     with suppress(OSError):  # the current folder was deleted
         return path.removeprefix(os.path.join(os.getcwd(), ""))
     return path
