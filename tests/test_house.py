@@ -258,6 +258,7 @@ BELOW_FRONT_DOORS = {
     *(
         "reading/test_long_text.py",
         "schemas/documents.py",
+        "schemas/files.py",
         "schemas/tables.py",
         "sweep/proof.py",
         "test_docs.py",

@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
-import kernelinfo.render.diff.data as diff
-import kernelinfo.render.pressure.data as pressure
-import kernelinfo.render.sweep as sweep
 import kernelinfo.render.trend.writers as trend
-import kernelinfo.render.watch as watch
-from kernelinfo.cli import calc, reference
-from kernelinfo.cli import compare_profile as profile
 from kernelinfo.compare import Comparison, Totals, changes
-from kernelinfo.compare.changes import Effect, LoopMove, Move
+from kernelinfo.compare.changes import Effect, Move
 from kernelinfo.compare.measurement import Measurement
 from kernelinfo.compare.profile import Dispatch, Resources
 from kernelinfo.compare.summary import IDENTITY, KernelSummary
-from kernelinfo.compile.compilers import Compiler
 from kernelinfo.compile.ir import Compiled, Input
-from kernelinfo.fleet.history import History, KernelGroup, Night, NightStep, Trend
-from kernelinfo.gate.outcome import Judged, Notice, Outcome, Suppressed
+from kernelinfo.fleet.history import History, Night, NightStep, Trend
+from kernelinfo.gate.outcome import Judged, Outcome, Suppressed
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import USED, Finding, Kernel, Repeat, Result, Severity
 from kernelinfo.kernel.code_object import (
@@ -44,10 +37,10 @@ from kernelinfo.pressure.nouns import (
     Advice,
     BillLine,
     BlockPressure,
-    CallNeed,
     CodeRange,
     InFlight,
     InstructionMix,
+    LinePressure,
     LiveValues,
     LoopPressure,
     Peak,
@@ -61,11 +54,9 @@ from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.code_object.extents import Owner
 from kernelinfo.reading.facts import Fact, Numbers, SourceLine
 from kernelinfo.render import diff as diff_rows
-from kernelinfo.render import hardware, json, matrix, rows
-from kernelinfo.render.bytes import SCHEMA as SCHEMA_OF_BYTES
+from kernelinfo.render import rows
 from kernelinfo.render.bytes import ByteSums
 from kernelinfo.render.diff import ChangedKernel, MovedSum
-from kernelinfo.render.diff import text as diff_text
 from kernelinfo.render.pressure.data import COLUMNS as OF_PRESSURE
 from kernelinfo.render.rows import BY
 from kernelinfo.render.trend import TrendRow
@@ -74,35 +65,74 @@ from kernelinfo.variants.nouns import Sweep, SweptKernel, Variant
 from kernelinfo.variants.requests import Asked
 from kernelinfo.watch.looks import WatchedKernel, WatchLook
 
-from .generator import Raw, Shared, description, fields, maybe, nullable, values
+from .generator import OBJECTS, Raw, Shared, description, fields, maybe, nullable, values
 from .tables import compared, value_of
 
 BUILDS = ("old", "new")
 GFX = "string: The gfx target."
-
+SIGNED = Raw({"type": "integer"})
+LOCATED = fields(CodeLocation, "line address index=number source")
+AT = fields(CodeLocation, "line address index=number")
+CLASSES = zip(fields(InstructionCounts).items(), INSTRUCTIONS, strict=False)
+BY_CLASS = {name: (of, description(*of[:2]) or column.about) for (name, of), column in CLASSES}
+MIX = BY_CLASS | fields(InstructionMix, "peak spill_stores spill_reloads code_bytes")
 FOUND = fields(Finding, rule=Raw({"type": "string", "pattern": "^KI[0-9]{3}$"}))
-FINDING = Shared("Finding", FOUND)
-ALSO = fields(Repeat, "path container=containers member offset")
-OPTIONS = "string[]: Constants and options of Triton: `BLOCK_M=128`."
-CODE_OBJECT = {
-    **fields(CodeObject, "container=containers"),
-    **fields(CodeObject, but="containers", options=OPTIONS),
-    "also": ([ALSO], "Other places where the same bytes were met, with --unique."),
+SUMMARIZED = fields(KernelSummary, " ".join((*IDENTITY, "source"))) | compared()
+BUILD_SUMS = fields(KernelSums, but="waves_lost")
+NO_LINE = "integer>0?: 1-based; null for the instructions without a source line."
+DISTANCE = {"distance": "integer: Fewest instructions between it and the wait."}
+VALUES = (
+    "class=register_class registers count=total variable written written_last next_read "
+    "next_read_last next_turn untouched untouched_most in_loop role"
+)
+LOOP = fields(LoopPressure, but="at code", depth="integer>0")
+WAIT = fields(
+    Wait,
+    "instruction completes stays",
+    completes=[LOCATED | DISTANCE],
+    stays=[fields(InFlight, "memory loads bytes")],
+)
+OBJECTS |= {
+    Advice: fields(Advice, fewer="integer>0", freed="integer>0[]"),
+    Argument: fields(Argument),
+    BillLine: fields(BillLine, "role count=total registers"),
+    BlockPressure: fields(BlockPressure, but="at") | AT,
+    CodeLocation: Shared("CodeLocation", LOCATED),
+    CodeRange: fields(CodeRange, first=AT, last=AT),
+    Finding: Shared("Finding", FOUND),
+    Headroom: fields(Headroom, **dict.fromkeys(Headroom._fields, maybe(SIGNED))),
+    InstructionCounts: BY_CLASS,
+    InstructionMix: MIX,
+    KernelSummary: Shared("Kernel", SUMMARIZED),
+    KernelSums: Shared("KernelSums", BUILD_SUMS),
+    Limit: fields(Limit, but="waves"),
+    LinePressure: fields(SourceLine, file=str | None, line=NO_LINE) | MIX,
+    LiveValues: Shared("LiveValues", fields(LiveValues, VALUES)),
+    LoopCounts: fields(LoopCounts),
+    LoopPressure: LOOP | LOCATED | MIX,
+    Peak: fields(Pressure) | LOCATED | fields(Peak, "instruction loop held_for=instructions"),
+    RegisterNeeds: fields(RegisterNeeds),
+    Repeat: fields(Repeat, "path container=containers member offset"),
+    Step: fields(Step, change=SIGNED),
+    Suppressed: FOUND | fields(Suppressed, "reason until"),
+    TouchedRegisters: fields(TouchedRegisters),
+    Wait: LOCATED | WAIT,
 }
+
+OPTIONS = "string[]: Constants and options of Triton: `BLOCK_M=128`."
+INPUT = fields(CodeObject, but="containers", options=OPTIONS)
+INPUT |= fields(CodeObject, "container=containers")
+INPUT["also"] = ([Repeat], "Other places where the same bytes were met, with --unique.")
 READ = {
-    "inputs": ([CODE_OBJECT], "Code objects and assembly modules that kernels come from."),
+    "inputs": ([INPUT], "Code objects and assembly modules that kernels come from."),
     "problems": ([Problem], "What could not be read or measured, or only in part."),
 }
 RESIDENT = fields(Occupancy, "per simds workgroups waves wave_slots")
-SIGNED = Raw({"type": "integer"})
-LIMIT, CHANGE = fields(Limit, but="waves"), fields(Step, change=SIGNED)
-ROOM = fields(Headroom, **dict.fromkeys(Headroom._fields, maybe(SIGNED)))
-OCCUPANCY = {
-    **fields(Occupancy, "percent waves_per_simd launchable obstacles exact at_most_because"),
-    "resident": (RESIDENT, "What one residency domain holds."),
-    **fields(Occupancy, "limiters limits next range", limits=[LIMIT], next=[CHANGE]),
-    **fields(Occupancy, "headroom", headroom=ROOM),
-}
+OCCUPANCY = fields(
+    Occupancy,
+    "percent waves_per_simd launchable obstacles exact at_most_because limiters limits next range "
+    "headroom",
+) | {"resident": (RESIDENT, "What one residency domain holds.")}
 PLACE = fields(Fact, "from=source") | fields(Problem, "line")
 PLACE["offset"] = "integer?: Bytes from the start of the code object."
 NAMED = fields(Kernel, "symbol name") | {"target": "string?: gfx target that the numbers are for."}
@@ -111,39 +141,22 @@ SPILLS = fields(Numbers, "vgprs=vgpr_spills sgprs=sgpr_spills")
 FLAGS = fields(Numbers, "dynamic_stack indirect_call recursion tg_split")
 SIZES = fields(Numbers, "declared_max=max_workgroup_size required=required_workgroup")
 ASSUMED = {"assumed": "integer?", "assumption": Assumption | None}
-CLASSES = zip(fields(InstructionCounts).items(), INSTRUCTIONS, strict=False)
-BY_CLASS = {name: (of, description(*of[:2]) or column.about) for (name, of), column in CLASSES}
-COUNTED_LOOP = fields(LoopCounts, counts=BY_CLASS)
-LOOP_MOVE = fields(LoopMove, old=maybe(COUNTED_LOOP), new=maybe(COUNTED_LOOP))
+USES = fields(Numbers, " ".join(USED)) | {"dynamic_lds_bytes": "integer?"}
 KERNEL = {
     **NAMED,
-    **fields(Kernel, "source wave_size code_bytes code"),
+    **fields(Kernel, "source wave_size code_bytes code arguments instructions touched loops needs"),
+    **fields(Numbers, "wgp_mode"),
+    **fields(Result, "findings"),
     "spills": (SPILLS, "Number of spilled registers by kind."),
     "flags": (FLAGS, "Properties of stack and calls that leave numbers open."),
-    **fields(Numbers, "wgp_mode"),
     "workgroup": (SIZES | ASSUMED, "Workgroup sizes that may be launched, in workitems."),
-    "used": (
-        fields(Numbers, " ".join(USED)) | {"dynamic_lds_bytes": "integer?"},
-        "Registers, LDS and scratch that the code uses.",
-    ),
+    "used": (USES, "Registers, LDS and scratch that the code uses."),
     "allocated": maybe(Allocated),
     "occupancy": (maybe(OCCUPANCY), "null when the target is not known."),
     "compiler_occupancy": maybe(CompilerNumber),
-    **fields(Result, "findings", findings=[FINDING]),
-    **fields(Kernel, "arguments", arguments=maybe([Argument])),
-    **fields(
-        Kernel,
-        "instructions touched loops needs",
-        instructions=maybe(BY_CLASS),
-        touched=maybe(TouchedRegisters),
-        loops=maybe([COUNTED_LOOP]),
-        needs=maybe(RegisterNeeds),
-    ),
     "provenance": ({"*": PLACE}, "For each key of this kernel that was read: where it comes from."),
 }
-SUPPRESSED = FOUND | fields(Suppressed, "reason until")
-JUDGED = fields(Judged, "accepted suppressed", accepted=[FINDING], suppressed=[SUPPRESSED])
-EXCUSED = {f"{name}?": node for name, node in JUDGED.items()}
+JUDGED = {f"{name}?": node for name, node in fields(Judged, "accepted suppressed").items()}
 SUMMARY = {
     "kernels": "integer: Kernels reported.",
     "code_objects": "integer: Inputs with kernels.",
@@ -163,17 +176,13 @@ GATE = fields(
     renamed=[RENAMED],
     likely_renames=[RENAMED],
     new_targets={"*": "integer>0"},
-    notices=[fields(Notice, finding=FINDING)],
 )
 REPORT = {
     **READ,
-    "kernels": ([IN | KERNEL | EXCUSED], "One element a kernel and target."),
+    "kernels": ([IN | KERNEL | JUDGED], "One element a kernel and target."),
     "summary": (SUMMARY, "Counts."),
     "gate?": (GATE, "What `check` answers; absent from a report."),
 }
-
-SUMMARIZED = fields(KernelSummary, " ".join((*IDENTITY, "source"))) | compared()
-SIDE = maybe(Shared("Kernel", SUMMARIZED))
 
 
 def moves(measures: Iterable[str]) -> dict[str, Any]:
@@ -206,9 +215,8 @@ ALL_KERNELS = {
 }
 CHANGED = {
     "status": (Literal[*STATUSES], "What became of it; summary.counts says what each means."),
-    **fields(ChangedKernel, "match old new", old=SIDE, new=SIDE),
+    **fields(ChangedKernel, "match old new loops"),
     **moves(BY_FIELD),
-    **fields(ChangedKernel, "loops", loops=[LOOP_MOVE]),
 }
 DIFF = {
     **COMPILERS,
@@ -235,6 +243,8 @@ IN_BOTH = {f"{side}_{name}": of for side in BUILDS for name, of in SUMS.items()}
 KEY: dict[str, Any] = {"!": {"oneOf": [{"required": [by]} for by in BY]}}
 KEY |= {f"{by}?": f"string: {BY_NAME[of.reads[0]].about}" for by in BY if (of := find(by))}
 KEY["limiter?"] = "string: Resource that limits the waves; a kernel with several counts for each."
+SUMMED = {"counts": ([SUMS | KEY], f"{COUNTED_BY}, most kernels first.")}
+SUMMED_IN_BOTH = {"counts": ([IN_BOTH | KEY], f"{COUNTED_BY}.")}
 BYTES_KEYS = {
     "library": "Name of the file without folder and version, or of a package.",
     "member": "File in a package; empty for code of the file itself.",
@@ -242,32 +252,19 @@ BYTES_KEYS = {
     "file": "File, as given or as found in a folder.",
     "family": "Name of kernels and functions without arguments; empty for other bytes.",
 }
+CELL = {f"{by}?": f"string: {by.title()} of the cell." for by in (*BY, "device")}
+CELL["kernels"] = "integer?: Kernels, 0 without code; null for SPIR-V, which states none."
+CELL["code?"] = "string[]: Target ids of the code that the device loads, its own first."
 MATRIX = {
     "by": "string[]: The keys: those of the rows, and those of the columns.",
-    "cells": (
-        [
-            {f"{by}?": f"string: {by.title()} of the cell." for by in (*BY, "device")}
-            | {
-                "kernels": "integer?: Kernels, 0 without code; null for SPIR-V, which states none.",
-                "code?": "string[]: Target ids of the code that the device loads, its own first.",
-            }
-        ],
-        "Each row and column.",
-    ),
+    "cells": ([CELL], "Each row and column."),
 }
-SIGNED_BYTES = Raw(
-    {"type": "integer", "description": "Bytes; below 0 for those that compression saves."}
-)
+SAVED = "Bytes; below 0 for those that compression saves."
+OWNED: dict[str, Any] = {f"{by}?": f"string: {about}" for by, about in BYTES_KEYS.items()}
+OWNED |= fields(ByteSums, bytes=(SIGNED, SAVED)) | {"owner": (Owner, "What the bytes are for.")}
 BYTES = {
     "by": "string[]: The keys.",
-    "bytes": (
-        [
-            {f"{by}?": f"string: {about}" for by, about in BYTES_KEYS.items()}
-            | {"owner": (Owner, "What the bytes are for.")}
-            | fields(ByteSums, bytes=SIGNED_BYTES)
-        ],
-        "Bytes of each value of the keys and each owner.",
-    ),
+    "bytes": ([OWNED], "Bytes of each value of the keys and each owner."),
 }
 VALUE = {"type": ["string", "number", "boolean", "array", "null"], "items": {"type": "string"}}
 CHOSEN = {
@@ -296,76 +293,35 @@ POINT = {
     "workgroup_size?": "integer: Workitems of a workgroup.",
     **fields(CurvePoint, but="at"),
 }
+CURVE = {"points": ([POINT], "One for each value of --vary or --best.")}
+LIMITS = {"target": GFX, "steps": ([Rung], "One for each occupancy.")}
+ARCH = {"targets": ([Target], "The target that was asked for, or all.")}
 RULE = fields(Rule, "rule=number name severity on summary documentation", severity=Severity)
+RULES = {"rules": ([RULE], "Every rule, by number.")}
+COMPARED = ("predicted", "measured")
 LAUNCH = {
-    **fields(Dispatch, "profiled_as=kernel workgroup_size workgroups"),
-    **nullable(fields(Kernel, "kernel=name symbol")),
     "target": "string?: Target that is compared with.",
-    **fields(Dispatch, "dispatches=launches"),
+    **fields(Dispatch, "profiled_as=kernel workgroup_size workgroups dispatches=launches"),
     **fields(Dispatch, "duration_ns", duration_ns=Raw({"type": ["number", "null"]})),
-    **{f"{name}_predicted": of for name, of in fields(Resources).items()},
-    **{f"{name}_measured": of for name, of in fields(Resources).items()},
+    **nullable(fields(Kernel, "kernel=name symbol")),
+    **{f"{name}_{of}": node for of in COMPARED for name, node in fields(Resources).items()},
     **nullable(fields(Occupancy, "percent_predicted=percent limiters")),
     **nullable(fields(Filling, "device=name workgroups_at_once=workgroups")),
     **nullable(fields(Grid, "grid_percent=percent")),
     **fields(Measurement, "percent_measured=percent why_target remarks", why_target="string?"),
 }
-
-AT = fields(CodeLocation, "line address index=number")
-LOCATED = fields(CodeLocation, "line address index=number source")
-LOCATION = Shared("CodeLocation", LOCATED)
-MIX = BY_CLASS | fields(InstructionMix, "peak spill_stores spill_reloads code_bytes")
-NO_LINE = "integer>0?: 1-based; null for the instructions without a source line."
-VALUES = fields(
-    LiveValues,
-    "class=register_class registers count=total variable written written_last next_read "
-    "next_read_last next_turn untouched untouched_most in_loop role",
-    **dict.fromkeys(("written", "written_last", "next_read", "next_read_last"), maybe(LOCATION)),
-)
-LIVE = Shared("LiveValues", VALUES)
-RANGE = fields(CodeRange, first=AT, last=AT)
-IN_FLIGHT = fields(InFlight, **dict.fromkeys(("wait", "load"), maybe(LOCATION)))
-LOOP = fields(LoopPressure, but="at code", depth="integer>0", ranges=[RANGE], in_flight=[IN_FLIGHT])
-WAIT = LOCATED | fields(
-    Wait,
-    "instruction completes stays",
-    completes=[LOCATED | {"distance": "integer: Fewest instructions between it and the wait."}],
-    stays=[fields(InFlight, "memory loads bytes")],
-)
+LAUNCHES = {"launches": ([LAUNCH], "One for each kernel and shape.")}
+LEFT_OUT = "files loops_left_out has_source has_variables"
+RUNG, AMOUNTS = fields(Rung, "at_most=vgprs waves_per_simd"), tuple[int, int, int]
 MEASURED_KERNEL = {
     **IN,
     **NAMED,
     "kernel": "boolean: false for a function that is no kernel.",
-    **fields(
-        Story,
-        "exact reasons instructions used code peak entry unwritten unwritten_at at "
-        "live_across bill calls lines loops in_flight in_flight_outside waits waits_unknown blocks "
-        "needs needs_unknown curve needs_curve steps advice",
-        code=MIX,
-        peak=fields(Pressure) | LOCATED | fields(Peak, "instruction loop held_for=instructions"),
-        unwritten_at=maybe(LOCATION),
-        at=LOCATION,
-        live_across=[LIVE],
-        calls=[fields(CallNeed, at=LOCATION)],
-        bill=[fields(BillLine, "role count=total registers")],
-        lines=[fields(SourceLine, file=str | None, line=NO_LINE) | MIX],
-        loops=[LOOP | LOCATED | MIX],
-        in_flight=[IN_FLIGHT],
-        in_flight_outside=[IN_FLIGHT],
-        waits=[WAIT],
-        blocks=[fields(BlockPressure, but="at") | AT],
-        needs=maybe(RegisterNeeds),
-        steps=[fields(Rung, "at_most=vgprs waves_per_simd")],
-        curve=[tuple[int, int, int]],
-        needs_curve=[tuple[int, int, int]],
-        advice=[fields(Advice, fewer="integer>0", idle=[LIVE], freed="integer>0[]")],
-    ),
+    **fields(Story, "instructions exact"),
+    **fields(Story, but=LEFT_OUT, steps=[RUNG], curve=[AMOUNTS], needs_curve=[AMOUNTS]),
     **fields(Measured, "lds"),
 }
-PRESSURE = {
-    **READ,
-    "kernels": ([MEASURED_KERNEL], "One element a kernel."),
-}
+PRESSURE = READ | {"kernels": ([MEASURED_KERNEL], "One element a kernel.")}
 ROW = {of.name + "?" * (of in INSTRUCTIONS): value_of(of) for of in BY_NAME.values()}
 PRESSURE_ROW = {
     **{name: value_of(BY_NAME[name]) for name in OF_PRESSURE if name in BY_NAME},
@@ -389,6 +345,7 @@ STEP = {"old": "string: The build before.", "new": "string: The build."} | COUNT
 STEP |= fields(NightStep, "libraries") | {"recompiled": ([LIBRARIES], "Most libraries first.")}
 MOVED = {"build": "string: Where it is not as in the build before."}
 MOVED |= moves(number.field for number in NUMBERS)
+SIDE = maybe(KernelSummary)
 RETURNED = "From the first build to the last, as of diff; same: moved, or was gone, in between."
 TRACED = {
     "status": (Literal[*STATUSES, "same"], RETURNED),
@@ -397,33 +354,25 @@ TRACED = {
     "history": ([SIDE], "The kernel in each build; null where that does not have it."),
     "steps": ([MOVED], "What moved, build by build."),
 }
-BUILD_SUMS = fields(KernelSums, but="waves_lost")
 BUILD = fields(Night, "name") | BUILD_SUMS | fields(Night, " ".join(trend.OF_BUILD))
-OF_GROUP = Shared("KernelSums", BUILD_SUMS)
-GROUP = fields(KernelGroup, old=OF_GROUP, new=OF_GROUP)
 TREND = {
     **fields(Trend, "dataset builds", builds=[BUILD, 1]),
     "steps": ([STEP], "Each build but the first, compared with the one before."),
-    **fields(Trend, "unfinished by groups", groups=[GROUP]),
+    **fields(Trend, "unfinished by groups"),
     "kernels": ([TRACED], "Kernels that moved in any step, the worst first; with --moved all."),
 }
 
 PAIR = maybe(moves(BY_FIELD))
-HIGHEST = (
-    fields(Pressure, "vector")
-    | fields(Story, "exact")
-    | fields(WatchedKernel, "text=peak_text")
-    | fields(Peak, "instruction")
-)
-HIGHEST |= fields(CodeLocation, "source line address")
+HIGHEST = fields(Pressure, "vector") | fields(Story, "exact") | fields(Peak, "instruction")
+HIGHEST |= fields(WatchedKernel, "text=peak_text") | fields(CodeLocation, "source line address")
 WATCHED = {
     **fields(WatchedKernel, "status"),
     **fields(WatchedKernel, "previous=since_previous first=since_first", previous=PAIR, first=PAIR),
+    **fields(WatchedKernel, "peak=story", peak=maybe(HIGHEST)),
     "row": Raw({"type": "object", "description": "As row-schema.json describes it."}),
-    **fields(Result, "findings", findings=[FINDING]),
+    **fields(Result, "findings"),
     "new": "string[]: Rules with findings now, and none in the look before.",
     "ended": "string[]: Rules with findings in the look before, and none now.",
-    **fields(WatchedKernel, "peak=story", peak=maybe(HIGHEST)),
 }
 LOOK = fields(
     WatchLook,
@@ -439,7 +388,7 @@ LOOK = fields(
 IN_REPORT = "As an element of kernels in report-schema.json, without input; null if it failed."
 VARIANT = {
     **fields(Variant, "asked", asked=fields(Asked, waves="integer>0?", launch_bounds="integer>0?")),
-    **fields(Variant, "ignored=is_ignored error", error="string?"),
+    **fields(Variant, "ignored=is_ignored error"),
     "kernel": Raw({"type": ["object", "null"], "description": IN_REPORT}),
     "code": "string?: Kind of that error, which stays as sentences change.",
 }
@@ -450,38 +399,9 @@ SWEPT = {
     **fields(
         Sweep,
         "target=target_id compiler level level_from driver notes kernels",
-        compiler=fields(Compiler),
         level="string: Optimisation level, such as -O3.",
         driver=Literal["clang", "hipcc"],
         kernels=[SWEPT_KERNEL],
     ),
 }
-DOCUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "report": (json.SCHEMA, REPORT),
-    "counts": (rows.SCHEMA, {"counts": ([SUMS | KEY], f"{COUNTED_BY}, most kernels first.")}),
-    "matrix": (matrix.SCHEMA, MATRIX),
-    "bytes": (SCHEMA_OF_BYTES, BYTES),
-    "columns": (rows.COLUMNS_SCHEMA, CHOSEN),
-    "limits": (
-        reference.LIMITS_SCHEMA,
-        {"target": GFX, "steps": ([Rung], "One for each occupancy.")},
-    ),
-    "arch": (
-        reference.ARCH_SCHEMA,
-        {"targets": ([Target], "The target that was asked for, or all.")},
-    ),
-    "calc": (calc.CALC_SCHEMA, CALC),
-    "curve": (calc.CURVE_SCHEMA, {"points": ([POINT], "One for each value of --vary or --best.")}),
-    "rules": (hardware.RULES_SCHEMA, {"rules": ([RULE], "Every rule, by number.")}),
-    "compare-profile": (profile.SCHEMA, {"launches": ([LAUNCH], "One for each kernel and shape.")}),
-    "diff/diff": (diff.SCHEMA, DIFF),
-    "diff/diff-targets": (diff_text.TARGETS_SCHEMA, DIFF_TARGETS),
-    "diff/diff-counts": (diff_text.COUNTS_SCHEMA, {"counts": ([IN_BOTH | KEY], f"{COUNTED_BY}.")}),
-    "pressure/pressure": (pressure.SCHEMA, PRESSURE),
-    "row": ("kernelinfo/row/1", ROW),
-    "pressure/pressure-row": ("kernelinfo/pressure-row/1", PRESSURE_ROW),
-    "trend/trend": (trend.SCHEMA, TREND),
-    "watch/watch": (watch.SCHEMA, LOOK),
-    "sweep/sweep": (sweep.SCHEMA, {"inputs": ([SWEPT], "One element a file.")}),
-}
-"""Path below `render/` → name of the schema, and keys."""
+SWEEP = {"inputs": ([SWEPT], "One element a file.")}

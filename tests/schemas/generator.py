@@ -24,7 +24,7 @@ import sys
 import tokenize
 import typing
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from types import NoneType, UnionType
@@ -62,6 +62,11 @@ class Raw(NamedTuple):
     """A schema as it stands."""
 
     schema: Schema
+
+
+OBJECTS: dict[Any, Any] = {}
+"""Class → node of its object in JSON, where that is not all of its fields. Annotations may name
+these classes though their module imports them for mypy alone."""
 
 
 def maybe(node: Any) -> Any:
@@ -137,7 +142,7 @@ def make(node: Any, shared: dict[str, Schema]) -> Schema:
             owner, name, other = node
             text = description(owner, name)
             if other is None:
-                schema = make(_type(owner, name), shared) | _described(text)
+                schema = _described(text) | make(_type(owner, name), shared) | _described(text)
             else:
                 schema = _described(text) | make(other, shared)
             if "1-based" in text and schema.get("minimum") == 0:
@@ -186,12 +191,14 @@ def _of_type(kind: Any, shared: dict[str, Schema]) -> Schema:
     if origin is Literal:
         [name] = {_NAMES[type(value)] for value in inner}
         return {"type": name, "enum": [*inner]}
-    if origin is tuple:
+    if origin in (tuple, list, Sequence, Iterator):
         schema = {"type": "array", "items": make(inner[0], shared)}
         sizes = {"minItems": len(inner), "maxItems": len(inner)}
-        return schema if inner[-1] is ... else schema | sizes
+        return schema | sizes if origin is tuple and inner[-1] is not ... else schema
     if origin in (Mapping, dict):
         return {"type": "object", "additionalProperties": make(inner[1], shared)}
+    if kind in OBJECTS:
+        return make(OBJECTS[kind], shared)
     if hasattr(kind, "_fields") or hasattr(kind, "__dataclass_fields__"):
         return make(Shared(kind.__name__, fields(kind)), shared) | _described(_summary(kind))
     [name] = [_NAMES[base] for base in kind.__mro__ if base in _NAMES][:1]
@@ -230,11 +237,12 @@ def _described(text: str | None) -> Schema:
 def _type(owner: Any, name: str) -> Any:
     """The annotation of a field or a property."""
     attribute = vars(owner).get(name)
+    names = {kind.__name__: kind for kind in OBJECTS}
     if isinstance(attribute, property):
-        return typing.get_type_hints(attribute.fget)["return"]
+        return typing.get_type_hints(attribute.fget, localns=names)["return"]
     annotation = owner.__annotations__[name]
     kind = type("kind", (), {"__annotations__": {name: annotation}})
-    return typing.get_type_hints(kind, vars(sys.modules[owner.__module__]))[name]
+    return typing.get_type_hints(kind, vars(sys.modules[owner.__module__]), names)[name]
 
 
 def description(owner: Any, name: str) -> str:
