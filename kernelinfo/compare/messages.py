@@ -58,7 +58,7 @@ MESSAGES = {
     "target-of-device": "--device names it",
     "target-of-run": "the run names it",
     "target-nearest": "its registers, LDS and scratch are nearer to the launches than {others}",
-    "target-only": "the files have the run's kernels for no other target",
+    "target-only": "no other target in the files has the run's kernels",
     # Differences between a run and its prediction.
     "run-of-other-build": "the run used another build or target: {differences}",
     "run-differs": "{resource} {run} in the run, {file} in the file",

@@ -28,8 +28,8 @@ MESSAGES = {
     "baseline-too-large": "has more than {most}; give another file",
     "baseline-kernels-many": "pins more than {most} kernels; give another file",
     "baseline-reformatted": (
-        "more than {most} bytes are not one entry per line; undo the reformatting, or recreate it "
-        "with --update-baseline"
+        "has more than {most} bytes that are not one entry per line; undo the reformatting, or "
+        "recreate it with --update-baseline"
     ),
     "baseline-damaged": (
         "is corrupt ({place}); restore it from version control, or delete it and recreate it with "
@@ -146,10 +146,10 @@ MESSAGES = {
     "check-left-out": "not checked: {reason}",
     "check-note": "note: {reason}",
     "left-out-min-kernels": "expect.min-kernels = {count}",
-    "left-out-targets": "target {targets}, as no kernel of this part is for it",
-    "left-out-choices": "{choices}, as no kernel of this part matches",
-    "left-out-budgets": "[[budget]] {budgets}, as no kernel of this part matches",
-    "left-out-sizes": "[workgroup-size] {sizes}, as no kernel of this part matches",
+    "left-out-targets": "target {targets} (no kernel in this part)",
+    "left-out-choices": "{choices} (no matching kernel in this part)",
+    "left-out-budgets": "[[budget]] {budgets} (no matching kernel in this part)",
+    "left-out-sizes": "[workgroup-size] {sizes} (no matching kernel in this part)",
     "left-out-pinned": "{count} pinned kernels outside this part",
     "left-out-suppressions": "[[suppress]] {names}, unused in this part",
     "left-out-occupancy": "the occupancy of {kernels} in build logs; give --arch",

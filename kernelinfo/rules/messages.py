@@ -160,7 +160,7 @@ MESSAGES = {
     "KI305": "built for {target}, next to code for {other} in the same file",
     "KI305-mend": "name the same features in every --offload-arch of the processor",
     "KI306": "asked for {waves}, but {limits} {allow} {most}",
-    "KI306-mend": "ask for the waves that are resident, or use less {limits}",
+    "KI306-mend": "ask for no more waves than that, or use less {limits}",
     "KI401": "{code} bytes of code; the instruction cache of {cus} CUs holds {cache}",
     "KI401-loop": (
         "{code} bytes of code in {loop}; the instruction cache of {cus} CUs holds {cache}"
