@@ -9,21 +9,23 @@ from typing import TYPE_CHECKING
 
 from kernelinfo.analysis.copies import Copies
 from kernelinfo.analysis.inputs import Events, add, conclusions, opened, read_inputs, run, total
-from kernelinfo.analysis.kernels import Entries, Judge, lines_of, read_kernels
+from kernelinfo.analysis.kernels import Entries, lines_of, read_kernels
 from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
-from kernelinfo.errors import ReadError, bug, survived
+from kernelinfo.errors import LaunchError, ReadError, bug, survived
 from kernelinfo.hardware import targets
-from kernelinfo.kernel import Item, Kernel, Repeat, Result
+from kernelinfo.kernel import Finding, Item, Kernel, Repeat, Result
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.names import KernelName, demangle, has_demangler
 from kernelinfo.kernel.report import Report
+from kernelinfo.kernel.traits import Traits
+from kernelinfo.model import Occupancy
 from kernelinfo.reading import containers
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.containers.formats import problem
-from kernelinfo.reading.facts import SourceLine
+from kernelinfo.reading.facts import Code, SourceLine
 from kernelinfo.reading.messages import in_kernel
-from kernelinfo.rules import Selection
+from kernelinfo.rules import Rule, Selection, advised, findings
 
 if TYPE_CHECKING:
     from kernelinfo.reading.arguments import Arguments
@@ -31,24 +33,33 @@ if TYPE_CHECKING:
     FoundInBlob = Kernel | Problem | Repeat | Note
     Told = Result | Problem | Repeat | Note
 
+Judgement = tuple[Traits, Traits, Occupancy | None, tuple[Finding, ...], tuple[Rule, ...]]
+"""Traits, those on the target asked for, their occupancy, the findings on them, and the rules that
+may find more on a kernel alone. No kernel is held: its loops and arguments can be large."""
+Judgements = dict[tuple[int, Code | None, int | None], Judgement]
+"""(id of traits, code, configured workgroup size) -> what all such kernels share. Equal statements
+share traits."""
+
+_MOST_JUDGEMENTS = 1 << 15
+
 
 def analyse(
     paths: Iterable[str],
     options: Options,
     *,
     required: bool = True,
-    judge: Judge | None = None,
+    judgements: Judgements | None = None,
 ) -> Iterator[Item]:
     """Results, repeats, problems and notes of the paths, in the order of reading.
 
-    A `judge` made with equal options reuses its earlier results.
+    `judgements` of an analysis with equal options are used again, and added to.
 
     If kernels are `required`, a path without any is a problem. A path whose kernels are all
     filtered out is a problem only if the other paths have no chosen kernel either. Raises
     `UnknownTargetError` for an unknown target in `options`.
     """
     events = [(path, Events()) for path in paths]
-    analysis = Analysis(options, [path for path, _ in events], judge)
+    analysis = Analysis(options, [path for path, _ in events], judgements)
     items: Iterator[Item] = run(events, analysis.results, options, required=required)
     yield from items
     yield from conclusions(events, options, required=required)
@@ -109,10 +120,13 @@ class Analysis:
     counted."""
 
     def __init__(
-        self, options: Options, among: Sequence[str] = (), judge: Judge | None = None
+        self,
+        options: Options,
+        among: Sequence[str] = (),
+        judgements: Judgements | None = None,
     ) -> None:
         """`among` are all paths of the run. Copies of one compilation among them count once;
-        without `among`, every copy counts."""
+        without `among`, every copy counts. For `judgements` see `analyse`."""
         for name in (options.arch, options.run_as, *options.targets):
             if name is not None:
                 targets.find(name.partition(":")[0])
@@ -122,7 +136,11 @@ class Analysis:
         self._copies: Copies | None = None
         if not options.all_copies and among and not (len(among) == 1 and os.path.isfile(among[0])):
             self._copies = Copies(among, options)
-        self._judge = judge or Judge(options)
+        rules = options.selection.rules()
+        self._of_traits = tuple(rule for rule in rules if rule.reads in ("traits", "code"))
+        self._of_kernel = tuple(r for r in rules if r.reads == "kernel" or r.is_on_code)
+        self._of_any_target = tuple(rule for rule in rules if rule.any_target)
+        self._judgements: Judgements = {} if judgements is None else judgements
         self._asked = len({*options.asked})
         self._may_choose = bool(options.kernels or options.exclude or options.chooses)
         self._may_hide = bool(options.limited_by or options.spilling or options.where)
@@ -180,7 +198,7 @@ class Analysis:
                 add(events, "unchosen", item.name)
                 continue
             if isinstance(answer, Result):
-                refused += self._judge.passes_over(answer)
+                refused += self._options.passes_over(answer)
                 hidden += is_hidden
                 chosen += not is_hidden
             if len(self._met) < self._asked:
@@ -200,7 +218,58 @@ class Analysis:
         """The result of a kernel, a problem if it cannot be judged; None if it is not chosen."""
         if self._may_choose and not self._options.asks_for(kernel.name, kernel.symbol):
             return None
-        return self._judge.judge(kernel)
+        return self._judge(kernel)
+
+    def _judge(self, kernel: Kernel) -> Result | Problem:
+        """The result of one kernel, or the problem that its launch is impossible on its target."""
+        if kernel.traits.target is None:
+            return self._without_occupancy(kernel)
+        size = self._options.configured_size(kernel) if self._options.workgroup_sizes else None
+        key = id(kernel.traits), kernel.code, size
+        judgement = self._judgements.get(key)
+        if judgement is None:
+            try:
+                first = self._first(kernel, size)
+            except LaunchError as error:
+                origin = kernel.code_object
+                message = say("kernel-launch", kernel=kernel.name, reason=error.message)
+                return Problem(origin.path, message, origin.member, origin.offset)
+            if len(self._judgements) >= _MOST_JUDGEMENTS:
+                self._judgements.clear()
+            traits = first.kernel.traits
+            rules = tuple([rule for rule in self._of_kernel if rule.may_find(traits)])
+            judgement = kernel.traits, traits, first.occupancy, first.findings, rules
+            self._judgements[key] = judgement
+        _, traits, occupancy, all_findings, rules = judgement
+        if self._options.run_as is not None:
+            kernel = kernel._replace(traits=traits)
+        if occupancy and (of_kernel := findings(kernel, occupancy, rules)):
+            all_findings = tuple(
+                sorted((*all_findings, *of_kernel), key=lambda finding: finding.rule)
+            )
+        if kernel.needs:
+            all_findings = advised(all_findings, kernel, occupancy)
+        return Result(kernel, occupancy, all_findings)
+
+    def _first(self, kernel: Kernel, configured_size: int | None) -> Result:
+        """The result of the first kernel with these traits; later kernels with equal traits share
+        it. Raises `LaunchError` if the launch is impossible."""
+        options = self._options
+        if options.run_as is not None:
+            kernel = kernel.on(targets.find(options.run_as))
+        occupancy = kernel.traits.occupancy(
+            workgroup_size=options.workgroup_size,
+            configured_size=configured_size,
+            dynamic_lds=options.dynamic_lds_bytes,
+            trap_handler=options.trap_handler,
+        )
+        result = Result(kernel, occupancy, ())
+        if options.passes_over(result):
+            return self._without_occupancy(kernel)._replace(occupancy=occupancy)
+        return result._replace(findings=tuple(findings(kernel, occupancy, self._of_traits)))
+
+    def _without_occupancy(self, kernel: Kernel) -> Result:
+        return Result(kernel, None, tuple(findings(kernel, None, self._of_any_target)))
 
     def _add_newly_met(self, kernel: Kernel, events: Events) -> None:
         """Add the options that match this kernel and no earlier one."""

@@ -1,4 +1,4 @@
-"""Blobs to kernels, and kernels to results with occupancy and findings."""
+"""Blobs to kernels."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from itertools import chain
 from kernelinfo.analysis.inputs import Events, add, modules, opened
 from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
-from kernelinfo.errors import LaunchError, ReadError, UnknownTargetError, bug
+from kernelinfo.errors import ReadError, UnknownTargetError, bug
 from kernelinfo.hardware import targets
-from kernelinfo.kernel import Finding, Kernel, Result
+from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.code_object import CodeObject, member_file
-from kernelinfo.kernel.names import demangle, matching
-from kernelinfo.kernel.traits import Traits, settled
-from kernelinfo.model import Occupancy
+from kernelinfo.kernel.names import demangle
+from kernelinfo.kernel.traits import settled
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.formats import UNKNOWN_DATA, problem
 from kernelinfo.reading.containers.triton import with_launch
-from kernelinfo.reading.facts import Code, KernelFacts, Module, SourceLine
+from kernelinfo.reading.facts import KernelFacts, Module, SourceLine
 from kernelinfo.reading.messages import in_kernel
 from kernelinfo.reading.paths import in_repository
 from kernelinfo.reading.target_id import compiler_of, parse_target_id, target_id
-from kernelinfo.rules import Rule, advised, findings, may_ask_for_code
+from kernelinfo.rules import may_ask_for_code
 
 # Source lines of kernels, from the debug information of code objects.
 
@@ -207,97 +206,3 @@ def conflicting_entry(blob: Blob, entries: Entries) -> str | None:
     named = dict(entry.settings).keys()
     other = parse_target_id(first)
     return first if other and dict(other.settings).keys() != named else None
-
-
-_MOST_KNOWN = 1 << 15
-
-_OfTraits = tuple[Traits, Traits, Occupancy | None, tuple[Finding, ...], tuple[Rule, ...]]
-"""Traits, those on the target asked for, their occupancy, the findings on them, and the rules that
-may find more on a kernel alone. No kernel is held: its loops and arguments can be large."""
-
-
-class Judge:
-    """Judge of kernels: their occupancy and findings. Raises `OptionError` for an unknown rule."""
-
-    def __init__(self, options: Options) -> None:
-        self._options = options
-        rules = options.selection.rules()
-        self._of_traits = tuple(rule for rule in rules if rule.reads in ("traits", "code"))
-        self._of_kernel = tuple(r for r in rules if r.reads == "kernel" or r.is_on_code)
-        self._of_any_target = tuple(rule for rule in rules if rule.any_target)
-        self._patterns = tuple(pattern for pattern, _ in options.workgroup_sizes)
-        self._sizes = dict(reversed(options.workgroup_sizes))  # the first size of a pattern counts
-        is_for_one = bool(options.kernels) or options.one_kernel
-        self._size_is_for_all = options.workgroup_size is not None and not is_for_one
-        self._known: dict[tuple[int, Code | None, int | None], _OfTraits] = {}
-        """(id of traits, code, configured workgroup size) -> what all such kernels share. Equal
-        statements share traits."""
-
-    def passes_over(self, result: Result) -> bool:
-        """True for a kernel that the runtime would not launch with the workgroup size given for all
-        kernels."""
-        if not self._size_is_for_all:
-            return False
-        return bool(result.occupancy and result.occupancy.refusal)
-
-    def judge(self, kernel: Kernel) -> Result | Problem:
-        """The result of one kernel, or the problem that its launch is impossible on its target."""
-        if kernel.traits.target is None:
-            return self._without_occupancy(kernel)
-        size = self._configured_size(kernel) if self._patterns else None
-        key = id(kernel.traits), kernel.code, size
-        judged = self._known.get(key)
-        if judged is None:
-            try:
-                first = self._first(kernel, size)
-            except LaunchError as error:
-                origin = kernel.code_object
-                message = say("kernel-launch", kernel=kernel.name, reason=error.message)
-                return Problem(origin.path, message, origin.member, origin.offset)
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            traits = first.kernel.traits
-            rules = tuple([rule for rule in self._of_kernel if rule.may_find(traits)])
-            judged = kernel.traits, traits, first.occupancy, first.findings, rules
-            self._known[key] = judged
-        _, traits, occupancy, all_findings, rules = judged
-        if self._options.run_as is not None:
-            kernel = kernel._replace(traits=traits)
-        if occupancy and (of_kernel := findings(kernel, occupancy, rules)):
-            all_findings = tuple(
-                sorted((*all_findings, *of_kernel), key=lambda finding: finding.rule)
-            )
-        if kernel.needs:
-            all_findings = advised(all_findings, kernel, occupancy)
-        return Result(kernel, occupancy, all_findings)
-
-    def _first(self, kernel: Kernel, configured_size: int | None) -> Result:
-        """The result of the first kernel with these traits; later kernels with equal traits share
-        it. Raises `LaunchError` if the launch is impossible."""
-        options = self._options
-        if options.run_as is not None:
-            kernel = kernel.on(targets.find(options.run_as))
-        occupancy = kernel.traits.occupancy(
-            workgroup_size=options.workgroup_size,
-            configured_size=configured_size,
-            dynamic_lds=options.dynamic_lds_bytes,
-            trap_handler=options.trap_handler,
-        )
-        result = Result(kernel, occupancy, ())
-        if self.passes_over(result):
-            return self._without_occupancy(kernel)._replace(occupancy=occupancy)
-        return result._replace(findings=tuple(findings(kernel, occupancy, self._of_traits)))
-
-    def _without_occupancy(self, kernel: Kernel) -> Result:
-        return Result(kernel, None, tuple(findings(kernel, None, self._of_any_target)))
-
-    def _configured_size(self, kernel: Kernel) -> int | None:
-        """The workgroup size, in workitems, of the first pattern that matches the kernel; None
-        without one.
-
-        `*` does not apply to kernels that require a size.
-        """
-        fitting = matching(self._patterns, kernel.name, kernel.symbol)
-        if kernel.numbers.required_workgroup is not None:
-            fitting = tuple(pattern for pattern in fitting if pattern != "*")
-        return self._sizes[fitting[0]] if fitting else None

@@ -141,6 +141,26 @@ class Options(NamedTuple):
             return False
         return not (self.exclude and matching(self.exclude, name, symbol))
 
+    def configured_size(self, kernel: Kernel) -> int | None:
+        """The size in `workgroup_sizes` of the first pattern that matches the kernel; None without
+        one.
+
+        `*` does not apply to kernels that require a size.
+        """
+        patterns = tuple(pattern for pattern, _ in self.workgroup_sizes)
+        fitting = matching(patterns, kernel.name, kernel.symbol)
+        if kernel.numbers.required_workgroup is not None:
+            fitting = tuple(pattern for pattern in fitting if pattern != "*")
+        sizes = dict(reversed(self.workgroup_sizes))  # the first size of a pattern counts
+        return sizes[fitting[0]] if fitting else None
+
+    def passes_over(self, result: Result) -> bool:
+        """True for a kernel that the runtime would not launch with the workgroup size given for all
+        kernels."""
+        if self.workgroup_size is None or self.kernels or self.one_kernel:
+            return False
+        return bool(result.occupancy and result.occupancy.refusal)
+
     def shows(self, result: Result) -> bool:
         """True if `limited_by`, `where` and `spilling` do not hide a result."""
         if self.where is not None and not self.where.holds(result):

@@ -8,13 +8,13 @@ from typing import Annotated, Literal
 
 import typer
 
+from kernelinfo.analysis import Judgements
 from kernelinfo.analysis.inputs import unmatched
-from kernelinfo.analysis.kernels import Judge
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import console, options, project
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
 from kernelinfo.compare import Comparison, compare
-from kernelinfo.compare.saved import NO_RULES, chosen, read_build
+from kernelinfo.compare.saved import chosen, read_build
 from kernelinfo.compare.summary import Build, KernelSummary, Statements
 from kernelinfo.errors import OptionError
 from kernelinfo.gate.baseline import is_baseline, read_baseline
@@ -152,15 +152,18 @@ def _compare(
     # Most kernels are equal in both builds.
     equal: dict[KernelSummary, KernelSummary] = {}
     statements: Statements = {}
-    judge = Judge(query._replace(selection=NO_RULES))
+    judgements: Judgements = {}
     (before, problems), (after, further) = (
         (_of_baseline(path, query), [])
         if is_baseline(path)
-        else read_build(path, query, partial(console.shown, paths=[path]), equal, statements, judge)
+        else read_build(
+            path, query, partial(console.shown, paths=[path]), equal, statements, judgements
+        )
         for path in (old, new)
     )
     equal.clear()
     statements.clear()
+    judgements.clear()
     with console.waiting("comparing"):
         comparison = compare(before, after, across_targets=across_targets, loose=loose)
     return comparison._replace(problems=(*problems, *further), names=(old, new))

@@ -11,9 +11,8 @@ from glob import has_magic
 from operator import attrgetter
 from typing import Any, cast
 
-from kernelinfo.analysis import Analysis, analyse
+from kernelinfo.analysis import Analysis, Judgements, analyse
 from kernelinfo.analysis.inputs import Events, add, nothing_found
-from kernelinfo.analysis.kernels import Judge
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare import Comparison, compare, saved, summary
 from kernelinfo.compare.messages import say
@@ -293,13 +292,13 @@ def read_build(
     shown: Callable[[Iterable[Item]], Iterable[Item]] = iter,
     shared: dict[summary.KernelSummary, summary.KernelSummary] | None = None,
     statements: summary.Statements | None = None,
-    judge: Judge | None = None,
+    judgements: Judgements | None = None,
 ) -> tuple[summary.Build, list[Problem]]:
     """The build at a path, and its problems. A path without kernels is a problem.
 
-    `shown` passes the items through, and may show how many are read; for `shared` and `statements`
-    see `build`. A `judge` has no rules; see `analyse`. Raises `ReadError` for JSON or CSV that is
-    not a readable report.
+    `shown` passes the items through, and may show how many are read. For `shared` and `statements`
+    see `build`; for `judgements`, made without rules, `analyse`. Raises `ReadError` for JSON or CSV
+    that is not a readable report.
     """
     options = options._replace(selection=NO_RULES)
     problems: list[Problem] = []
@@ -312,7 +311,7 @@ def read_build(
         blobs = open_bytes(bytes(blob.data), blob.path, options.bounds)
         items = Analysis(options).analyse_path(blob.path, blobs)
     else:
-        items = analyse([path], options, judge=judge)
+        items = analyse([path], options, judgements=judgements)
     results, name_of = _results(shown(items), problems), partial(summary.place_under, root_of(path))
     return summary.build(results, name_of, shared, statements), problems
 

@@ -99,7 +99,7 @@ READERS = [
     ("analysis.kernels:modules", 3, "c1 c2"),
     ("analysis.kernels:combine", 4, "b2"),
     ("analysis.kernels:with_launch", 1, ""),
-    ("analysis.kernels:Judge.judge", 1, "a1"),
+    ("analysis:Analysis._judge", 1, "a1"),
     ("analysis:Analysis._answer", 10, "y1"),
     ("analysis.copies:Copies.merged", 1, "a1 a2"),
 ]
