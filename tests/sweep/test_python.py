@@ -84,7 +84,7 @@ def test_a_source_is_swept_as_by_the_command(tmp_path: Path) -> None:
     out, err, code = run("sweep", str(source), "k", *words, "--format", "json", "--", *flags)
     assert code == 0, err
     (one,) = json.loads(out)["inputs"]
-    assert (found.target_id, found.level, found.level_from) == ("gfx942", "2", "reproduced")
+    assert (found.target_id, found.level, found.level_from) == ("gfx942", "2", "option")
     assert (one["target"], one["level"]) == ("gfx942", "-O2")
     mine = [variant.result for variant in found.kernels[0].variants]
     by_command = [variant["kernel"] for variant in one["kernels"][0]["variants"]]
