@@ -122,8 +122,9 @@ def read_document(path: str | os.PathLike[str], limit: int) -> bytes:
     Raises `ReadError` if the file is larger, and `OSError` as `open_regular` does.
     """
     with open_regular(path) as file:
-        data = file.read(limit + 1)
-    if len(data) > limit:
+        size = os.fstat(file.fileno()).st_size  # 0 of a file that the system makes as it is read
+        data = file.read(limit + 1) if size <= limit else b""
+    if max(size, len(data)) > limit:
         raise ReadError(say("document-too-large", most=limit))
     return data
 

@@ -11,10 +11,11 @@ from types import SimpleNamespace
 import pytest
 
 from ..conftest import FIXTURES
-from ..messages import do_lines_match
+from ..messages import do_lines_match, says
 from ..robustness.measure import cost
 from ..test_golden import run
 
+IO = Path("/proc/self/io")
 OBJECT = FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co"
 
 
@@ -37,6 +38,15 @@ def test_a_document_is_bounded(zeros: Path) -> None:
     for option in ("--config", "--baseline"):
         _, err, code = run("check", "k.co", option, "zeros", folder=zeros)
         assert (code, err.count("\n"), "zeros" in err) == (2, 1, True)
+
+
+@pytest.mark.skipif(not IO.exists(), reason="the bytes that a process reads are counted by Linux")
+def test_of_a_profile_that_is_too_large_nothing_is_read(zeros: Path) -> None:
+    before = int(IO.read_text().split()[1])
+    _, err, code = run("compare-profile", "zeros", "zeros", folder=zeros)
+    assert says(err, "document-too-large")
+    assert code == 2
+    assert int(IO.read_text().split()[1]) - before < zeros.joinpath("zeros").stat().st_size // 4
 
 
 @pytest.mark.nightly
