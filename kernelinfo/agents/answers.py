@@ -216,7 +216,8 @@ def pressure(arguments: ToolArguments, root: str) -> Answer:
 
 
 def _without_curve(document: dict[str, Any]) -> dict[str, Any]:
-    """A kernel's live registers without the numbers of each instruction, which pages draw."""
+    """The live registers of a kernel, without the numbers for each instruction, which only pages
+    draw."""
     return {
         key: [*value] if isinstance(value, Iterator) else value
         for key, value in document.items()

@@ -96,7 +96,7 @@ def chosen(events: Events) -> int:
 
 
 def each(events: Events, kind: EventKind) -> list[Any]:
-    """What the events of a kind are about: distinct, in the order of their first occurrence."""
+    """The subjects of all events of a kind, each once, in the order of their first event."""
     return [what for (met, what) in events if met == kind and what]
 
 

@@ -43,7 +43,8 @@ def make_view(
     output: str | None = None,
     **fields: Any,
 ) -> View:
-    """The view for the output: a terminal, a pipe or a file. `fields` are more of `View`."""
+    """The view for the output: a terminal, a pipe or a file. `fields` are further fields of
+    `View`."""
     if color not in ("auto", "always", "never"):
         raise OptionError(say("color-unknown", color=color))
     terminal = output is None and sys.stdout.isatty()
@@ -127,8 +128,8 @@ def check_has_blocks(format: str, run_as: Sequence[str]) -> None:
 def labelled(blocks: Iterable[tuple[str, Iterable[str]]], format: str) -> Iterator[str]:
     """Tables of several targets, one after the other, as pairs of target and table.
 
-    Rows of CSV and JSON lines, each one piece, get a column `as`, and the heading of CSV stands
-    once. Text and Markdown have a line with the target before each table.
+    Rows of CSV and JSON lines, each one piece, get a column `as`, and CSV has one heading. Text and
+    Markdown have a line with the target before each table.
     """
     between, has_heading = "", False
     for target, pieces in blocks:

@@ -337,8 +337,8 @@ def _written(
 
 
 def _file_name(blob: Blob, number: int, module: Module) -> str:
-    """Unique file name of a code object, of letters, digits and `._+-`, from the member that it is
-    in, or the file: `librocrand.so.1.1-003-gfx90a-xnack+.co`."""
+    """A unique file name for a code object, made of the name of its member or file, a number and
+    the target: `librocrand.so.1.1-003-gfx90a-xnack+.co`. It has only letters, digits and `._+-`."""
     stem = os.path.basename(member_file(blob.member) or blob.path)
     stem = _UNSAFE.sub("_", stem)[:_LONGEST_STEM].lstrip(".-") or "stdin"
     what = _UNSAFE.sub("_", target_id(module.target, module.features).replace(":", "-"))

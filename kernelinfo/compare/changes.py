@@ -122,12 +122,12 @@ have in common. The strictest first."""
 
 
 def paired(old: Sequence[LoopCounts], new: Sequence[LoopCounts]) -> _Pairs:
-    """Each loop once, with the same loop of the other build or None.
+    """Each loop once, with the same loop of the other build, or None if there is none.
 
-    Loops of one source line and depth are paired first, then those of one line that are alike, then
-    those of one depth with matrix instructions, those that are nearly equal, and those of one depth
-    that are alike. Of several candidates, the pairs with the most in common are taken; they keep
-    the order of both builds.
+    First, loops of one source line and depth are paired. Then follow, among the rest, similar loops
+    of one line, loops of one depth with matrix instructions, nearly equal loops, and similar loops
+    of one depth. Of several candidates, the pairs with the most in common are taken; they keep the
+    order of both builds.
     """
     ours, theirs = dict(enumerate(old)), dict(enumerate(new))
     pairs: _Pairs = []

@@ -146,7 +146,8 @@ def together(dispatches: Iterable[Dispatch]) -> tuple[Dispatch, ...]:
 
 
 def _rows(table: csv.DictReader[str]) -> Iterator[dict[str, str]]:
-    """Our fields of each dispatch. Rows with one counter each are joined into one dispatch."""
+    """The values of each dispatch, by the names of our fields. Rows with one counter each are
+    joined into one dispatch."""
     names = [name for name in table.fieldnames or () if name]
     columns = {name: FIELDS[name.lower()] for name in names if name.lower() in FIELDS}
     if "kernel" not in columns.values():

@@ -112,8 +112,8 @@ def find_wrapped_command(
 
 
 def driver_of(compiler: str, end: CompletedProcess[bytes]) -> str:
-    """Whose LLVM options a compiler of sources used, `clang` or `hipcc`; empty if it is a wrapper
-    that does not say so."""
+    """`clang` or `hipcc`: the driver whose LLVM options a compiler of sources adds; empty for a
+    wrapper that does not print its command."""
     if is_clang(compiler):
         return "clang"
     words = _stated(end, ())

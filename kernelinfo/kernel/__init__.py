@@ -61,8 +61,8 @@ def grouped(value: float) -> str:
 
 
 def in_html(value: object) -> str:
-    """The HTML of a value in a notebook. The package that renders text is above those of the
-    values, so it is imported by name only when a notebook asks."""
+    """The HTML that a notebook shows for a value. Renderers are in a higher room, so they are
+    imported by name, when a notebook asks."""
     html: str = import_module("kernelinfo.render.notebooks").in_html(value)
     return html
 
@@ -314,7 +314,8 @@ class Result(NamedTuple):
 
     @property
     def device(self) -> Device | None:
-        """Product for device-wide numbers: the target's first; None if no product is known."""
+        """The product for numbers of a whole device: the target's first product; None if no product
+        is known."""
         target = self.kernel.target
         return None if target is None else next(iter(target.devices), None)
 

@@ -332,7 +332,8 @@ def _dynamic_block(stated: int | None, vgprs: int, file: Vgprs) -> int:
 
 
 def _two_units(file: Vgprs) -> str:
-    """The reason why the VGPRs are a lower bound: the file leaves the descriptor's unit open."""
+    """The reason why the VGPRs are only a lower bound: the file does not show in which unit the
+    descriptor counts them."""
     return (
         f"the descriptor counts VGPRs by {file.early_encoding_granule}, if one of the target's "
         f"first compilers made it, or by {file.encoding_granule}; nothing in the file tells which"

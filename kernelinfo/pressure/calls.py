@@ -346,7 +346,7 @@ class CalledFunctions:
         self._bodies: dict[FunctionPlace, FunctionBody | None] = {}
 
     def body_of(self, function: LiveFunction) -> FunctionBody:
-        """The body of a function that may call these."""
+        """The body of a kernel or function, whose calls may lead to these functions."""
         reasons = function.flow_reasons
         return FunctionBody(function.listing, function.wave_flow, reasons, "", self._is_linked)
 

@@ -27,7 +27,7 @@ class BlockLists(NamedTuple):
     blocks: array[int]
 
     def of(self, number: int) -> array[int]:
-        """The blocks in one list."""
+        """The blocks of the list with this number."""
         return self.blocks[self.starts[number] : self.starts[number + 1]]
 
 

@@ -139,8 +139,8 @@ class WaitFlow:
         return unknown
 
     def _solve(self) -> str:
-        """Find the state of each block, in at most `_MOST_VISITS` of each; a reason if it ends
-        early."""
+        """Find the state of each block, visiting each at most `_MOST_VISITS` times. Returns a
+        reason if that does not suffice, else an empty text."""
         flow = self._function.wave_flow
         blocks = flow.order[::-1]
         rank = {block: position for position, block in enumerate(blocks)}

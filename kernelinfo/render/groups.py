@@ -52,8 +52,8 @@ def folded_rows(results: Iterable[Result]) -> list[table.TableRow]:
 def targets_of(
     rows: Sequence[table.TableRow], results: Iterable[Result], view: View
 ) -> Iterator[str]:
-    """The targets of each row, with features if, among all `results`, the kernel has another row
-    that differs only in features."""
+    """The targets of each row. A target is shown with its features if `results` has the same kernel
+    for the same processor with other features, in another row."""
     ids: dict[str, dict[str, set[str]]] = {row[0].kernel.symbol: {} for row in rows}
     for result in results:
         if (of_kernel := ids.get(result.kernel.symbol)) is not None:

@@ -288,7 +288,7 @@ footer { margin-top: 32px; font-size: 13px; }
 def table_page(
     title: str, lines: Sequence[Sequence[str]], legend: str, *, has_total: bool
 ) -> Iterator[str]:
-    """The page of a table: headings, then rows, the last of which is the total if it has one."""
+    """The HTML page of a table: headings, then rows. With `has_total` the last row is the total."""
     heading, *rows = lines
     title = _escape(title)
     yield f"{_HEAD}<body>\n<main>\n<h1>{title}</h1>\n<p>{_escape(legend)}</p>\n"

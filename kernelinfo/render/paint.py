@@ -178,12 +178,12 @@ _NARROWEST = 12
 def laid_out(
     rows: Sequence[Sequence[str]], kinds: str, view: View, gap: str = "  "
 ) -> Iterator[tuple[int, str, int]]:
-    """(number of a row, a line of it, columns by which the rest of a wide line is indented).
+    """(number of a row, one of its lines, indent of the line's rest if the line is too wide).
 
     The first row is the heading. `kinds` has a letter for each column: `n` is aligned to the right,
-    `k` is the name of the row, else the first `t` is; a last `d` is a description. On a narrow
-    terminal the description is folded under itself, or goes below its row; without one, names that
-    are too long go above their rows.
+    `k` is the name of the row (by default the first `t`), and a `d` at the end is a description. On
+    a narrow terminal a description is wrapped in its column, or goes below its row. In a table
+    without descriptions, names that are too long go above their rows.
     """
     kinds = kinds or "t" * len(rows[0])
     lines = [f" {line}" for line in _closely(rows, kinds, view, gap)]

@@ -91,10 +91,10 @@ def sweep(
     `source` is the path of a `.bc`, `.ll` or `.llir`, or of a source, which is compiled for `arch`,
     a gfx target or a product, with `flags` and those in `compile_commands`. `kernel` is a name as
     `names.matching` takes it. Without `waves`, `launch_bounds` (workitems) and `strategies`, all
-    waves/SIMD at which the target has a VGPR step are tried, and for kernels that spill fewer waves
-    and smaller launch bounds. `level` is 3 for -O3, or `s`;
-    `timeout` is in seconds per compilation. Raises `ReadError`, `CompilerError` or `OptionError`. A
-    variant that fails has an `error`.
+    waves/SIMD at which the target has a VGPR step are tried. For kernels that spill, fewer waves
+    and smaller launch bounds are tried, too. `level` is 3 for -O3, or `s`; `timeout` is in seconds
+    per compilation. Raises `ReadError`, `CompilerError` or `OptionError`. A variant that fails has
+    an `error`.
     """
     path, request = os.fspath(source), make_request(waves, launch_bounds, strategies, level, mllvm)
     request = request._replace(kernel=kernel)
@@ -248,8 +248,8 @@ def _where(
 
 
 def _most_useful(variant: Variant) -> tuple[int, bool]:
-    """Sort key for variants that share a row: the largest bound refuses the fewest hosts, and a
-    minimum of waves takes two lines."""
+    """Sort key for variants that share a row; the greatest is the most useful: with the largest
+    launch bound, which refuses the fewest hosts, then with a minimum of waves."""
     return variant.asked.launch_bounds or 0, variant.asked.or_more
 
 

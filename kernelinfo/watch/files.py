@@ -237,8 +237,8 @@ class IgnorePattern(NamedTuple):
 
 
 def _is_ignored(path: str, patterns: dict[str, list[IgnorePattern]], *, is_folder: bool) -> bool:
-    """True if the last pattern that matches an absolute path ignores it. `patterns` has those of a
-    folder above; patterns of the folders in between are added."""
+    """True if the last pattern that matches an absolute path ignores it. `patterns` holds the
+    patterns of a folder above; those of the folders in between are added to it."""
     folder = os.path.dirname(path)
     for inner in reversed([*takewhile(lambda inner: inner not in patterns, with_parents(folder))]):
         patterns[inner] = [*patterns[os.path.dirname(inner)], *_patterns(inner)]

@@ -66,7 +66,7 @@ class ChangedKernel(NamedTuple):
 
     @property
     def sides(self) -> tuple[KernelSummary, KernelSummary]:
-        """(old, new) kernel; a gone or new kernel stands on both sides."""
+        """(old, new) kernel; a gone or new kernel is on both sides."""
         return self.old or self.kernel, self.new or self.kernel
 
 
@@ -138,7 +138,8 @@ def among(texts: Iterable[str]) -> str:
 
 
 def rows(comparison: Comparison) -> list[ChangedKernel]:
-    """All rows: affected kernels first, worst first; the order does not depend on the builds'."""
+    """All rows: affected kernels first, worst first. The order of kernels in the builds does not
+    matter."""
     changed = [row for row in every_kernel(comparison) if row.status != "same"]
     kernels = chain((pair.new for pair in comparison.pairs), comparison.gone, comparison.new)
     return with_options(sorted(changed, key=_worst_first), kernels)

@@ -109,8 +109,8 @@ def _text(
 
 
 def _without_equal(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The table, without those columns of spills and scratch that moved in no kernel of both
-    builds."""
+    """The table, without columns of spills and scratch in which no kernel of both builds
+    differs."""
     kept = [
         index
         for index, name in enumerate(heading)

@@ -28,8 +28,8 @@ _Values = tuple[str | int | None, ...]
 
 
 def rows(kernel: nouns.SweptKernel) -> list[tuple[list[nouns.Variant], tuple[str, ...]]]:
-    """(variants with equal cells, their cells in the order of HEADING), ordered by first variant.
-    Failed variants have no cells, but one error."""
+    """(variants with equal cells, these cells in the order of HEADING), in the order of the first
+    variants. Variants that failed with the same error form a row without cells."""
     equal: dict[tuple[_Values, str | None], list[nouns.Variant]] = {}
     for variant in kernel.variants:
         values = _values(variant.result) if variant.result else ()
