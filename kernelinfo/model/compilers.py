@@ -99,7 +99,7 @@ def sizes_of(sizes: Interval | None, target: Target) -> tuple[int, int]:
     return sizes if sizes and 1 <= sizes[0] <= sizes[1] <= largest else (1, largest)
 
 
-@lru_cache(maxsize=1 << 9)
+@lru_cache(maxsize=1 << 9)  # 80,000 instructions: in JSON of 313 kernels 407 calls for 17 targets
 def target_in_llvm(target: Target, version: int) -> Target:
     """The target with the constants that this LLVM version uses, right or wrong."""
     lds = believed(target.lds.believed, "LLVM", version)

@@ -51,6 +51,10 @@ class Flow:
         """True if a path leads from the entry to a block."""
         return self.group_of[block] != _NONE
 
+    # Walks and loops ask for these again. A report with --instructions of a kernel of 1,000 blocks
+    # takes 1.32 G instructions; 6.76 G without the cache of `before`, 1.41 G without that of
+    # `walked`, 4.97 G without that of `groups`, 5.02 G without that of `group_of`.
+
     @cached_property
     def before(self) -> BlockLists:
         """Predecessors of each block."""
