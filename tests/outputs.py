@@ -11,5 +11,5 @@ Renderer = Callable[..., Iterator[str]]
 def outputs(command: str) -> Mapping[str, Renderer]:
     """Format -> function, as the module of the command lists them."""
     module = import_module(f"kernelinfo.cli.{'fleet' if command == 'trend' else command}")
-    found: Mapping[str, Renderer] = module.OUTPUTS
-    return found
+    renderers: Mapping[str, Renderer] = module.OUTPUTS
+    return renderers

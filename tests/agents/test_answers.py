@@ -192,27 +192,27 @@ def test_fifos_sockets_and_devices_are_refused(root: Path, monkeypatch: pytest.M
 def test_an_answer_of_200_mb_is_cut_and_counted() -> None:
     rows = [{"name": "k" * 1000, "waves": 4, "unknown": None}] * 200_000
     line = "a kernel and its numbers\n"
-    found = bounded(Answer(line * (200_000_000 // len(line)), {"kernels": rows}, {"kernels": 5}))
-    assert size(found) <= ANSWER_BYTES
-    shown = found.document["kernels"]
+    cut = bounded(Answer(line * (200_000_000 // len(line)), {"kernels": rows}, {"kernels": 5}))
+    assert size(cut) <= ANSWER_BYTES
+    shown = cut.document["kernels"]
     length = len(shown[0]["name"])
     assert shown == [{"name": "k" * length, "waves": 4}] * len(shown)
-    left = found.document["left_out"]
+    left = cut.document["left_out"]
     assert left["kernels"] == 200_000 - len(shown) + 5
     assert left["kernels[].name (characters)"] == (1000 - length) * len(shown)
-    assert says(found.text.splitlines()[-1], "answer-cut-off 8000000")
+    assert says(cut.text.splitlines()[-1], "answer-cut-off 8000000")
 
 
 def test_one_endless_line_is_cut() -> None:
-    found = bounded(Answer("x" * 50_000_000, {"kernels": [["\x1b"] * 99_999] * 99_999}))
-    assert size(found) <= ANSWER_BYTES
-    assert "truncated" in found.text
+    cut = bounded(Answer("x" * 50_000_000, {"kernels": [["\x1b"] * 99_999] * 99_999}))
+    assert size(cut) <= ANSWER_BYTES
+    assert "truncated" in cut.text
 
 
 def test_control_characters_do_not_reach_a_terminal() -> None:
-    found = bounded(Answer("a\x1b[2Jb\n\udcff", {}))
-    assert "\x1b" not in found.text
-    assert found.text.encode()
+    text = bounded(Answer("a\x1b[2Jb\n\udcff", {})).text
+    assert "\x1b" not in text
+    assert text.encode()
 
 
 def test_each_tool_has_a_function_and_describes_its_arguments() -> None:

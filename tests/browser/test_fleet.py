@@ -247,8 +247,8 @@ def test_equal_rows_are_one_with_their_number(opened: Opened, tmp_path: Path) ->
 
 
 def test_equal_spilling_kernels_are_one_row(opened: Opened, tmp_path: Path) -> None:
-    one = next(r for r in fleet(200) if isinstance(r, Result) and r.kernel.numbers.vgpr_spills)
-    page = opened.open(written(iter([one, one, one]), tmp_path))
+    spilling = next(r for r in fleet(200) if isinstance(r, Result) and r.kernel.numbers.vgpr_spills)
+    page = opened.open(written(iter([spilling, spilling, spilling]), tmp_path))
     rows = page.locator(".spillers tbody tr")
     expect(rows).to_have_count(1)
     expect(rows.locator("th")).to_contain_text(" × 3")

@@ -179,7 +179,8 @@ def test_each_version_of_the_changelog_is_a_section_of_the_notes() -> None:
     assert done.stdout.startswith("### ")
     assert "\n## " not in done.stdout
     headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
-    assert [one for one in headings if one != "Unreleased"] == ["0.4.0", "0.3.0", "0.2.0", "0.1.0"]
+    released = [version for version in headings if version != "Unreleased"]
+    assert released == ["0.4.0", "0.3.0", "0.2.0", "0.1.0"]
 
 
 def test_manual_and_readme_name_the_tag_that_the_workflow_makes() -> None:

@@ -59,9 +59,9 @@ def _night(name: str, rows: list[dict[str, Any]]) -> Night:
     for record in map(checked, rows):
         path = path_under("", record["Path"], record["Member"])
         movers.append(summary_of(record)._replace(code_object=path))
-    libraries = (library_of(one.file) for one in movers)
+    libraries = (library_of(mover.file) for mover in movers)
     stamps = dict.fromkeys(libraries, frozenset({f"clang {name}"}))
-    targets = tuple(dict.fromkeys(one.target for one in movers))
+    targets = tuple(dict.fromkeys(mover.target for mover in movers))
     sums = KernelSums(3, 1.0)
     return Night(name, sums, 0, compilers=stamps, targets=targets, movers=tuple(movers))
 
@@ -71,19 +71,20 @@ def _value(text: str) -> object:
     with suppress(ValueError, RecursionError):
         value = json.loads(text)
         if isinstance(value, list):
-            return [str(one) for one in value]
+            return [str(member) for member in value]
         if isinstance(value, _KINDS) and not (isinstance(value, int) and abs(value) >> 63):
             return value
     return text
 
 
 def _show(nights: list[Night]) -> None:
-    places = {one.code_object: locate(one.code_object) for night in nights for one in night.movers}
+    code_objects = (mover.code_object for night in nights for mover in night.movers)
+    places = {code_object: locate(code_object) for code_object in code_objects}
     steps = tuple(compare_nights(*both, 0, places) for both in pairwise(nights))
     whole = Trend("fleet", tuple(nights), steps, tuple(trace_histories(nights, steps)))
     for format, render in outputs("trend").items():
         shown = harmless("".join(render(whole, View())), color=False)
-        assert all(one.isprintable() or one == "\n" or ord(one) > 159 for one in shown), format
+        assert all(c.isprintable() or c == "\n" or ord(c) > 159 for c in shown), format
         if format == "json":
             json.loads(shown)
 
@@ -135,16 +136,16 @@ def pages(data: bytes) -> None:
         patch.object(listing, "store", lambda url: (server, url)),
         patch.object(listing, "within_time", lambda seconds: {}),
     ):
-        for one in listing.find(top, 1, set()):
-            if not isinstance(one, listing.InputFile):
-                assert isinstance(one, Problem)
-                assert one.message
+        for entry in listing.find(top, 1, set()):
+            if not isinstance(entry, listing.InputFile):
+                assert isinstance(entry, Problem)
+                assert entry.message
                 continue
-            assert one.url.startswith(top)
-            assert one.path
-            assert one.modified is None or len(one.modified) <= 200
-            assert "::" not in one.url
-            list(listing.tasks(listing.units([one]), 2, "run"))
+            assert entry.url.startswith(top)
+            assert entry.path
+            assert entry.modified is None or len(entry.modified) <= 200
+            assert "::" not in entry.url
+            list(listing.tasks(listing.units([entry]), 2, "run"))
 
 
 def locks(data: bytes) -> None:
@@ -172,11 +173,11 @@ def accepted_problems(data: bytes) -> None:
         file = Path(folder, "known.json")
         file.write_bytes(data)
         try:
-            found = read_accepted(str(file))
+            problems = read_accepted(str(file))
         except OptionError:
             return
-        write_accepted(str(file), found)
-        assert read_accepted(str(file)) == found
+        write_accepted(str(file), problems)
+        assert read_accepted(str(file)) == problems
 
 
 TREND_SEEDS = [

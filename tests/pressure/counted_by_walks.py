@@ -64,10 +64,11 @@ def _effect(code: str) -> tuple[set[Place], set[Place]]:
 
 
 def _registers(text: str) -> set[Place]:
-    found = set()
-    for kind, one, first, last in _REGISTER.findall(text):
-        found |= {(kind, number) for number in range(int(one or first), int(one or last) + 1)}
-    return found
+    places = set()
+    for kind, single, first, last in _REGISTER.findall(text):
+        numbers = range(int(single or first), int(single or last) + 1)
+        places |= {(kind, number) for number in numbers}
+    return places
 
 
 def read(text: str, kernel: str, *, only_spills: bool = False) -> list[Line]:

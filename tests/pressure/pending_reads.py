@@ -48,13 +48,13 @@ def _pending(flow: WaitFlow, function: LiveFunction, block: int) -> dict[int, Co
     now, behind = _counted(flow.begins[block]), dict[int, Counter[int]]()
     for index, _, flight in flow.walk(block):
         behind[index] = _counted(flight)
-    found = {}
+    pending = {}
     for index in function.flow.instructions(block):
         is_wait = function.instructions[index].effect.mnemonic.startswith("s_wait")
         after = behind.get(index, now)
-        found[index] = after if index in flow.waiting and not is_wait else now
+        pending[index] = after if index in flow.waiting and not is_wait else now
         now = after
-    return found
+    return pending
 
 
 def _counted(flight: Flight) -> Counter[int]:
@@ -152,8 +152,9 @@ def touches_of(kernel: Kernel, function: LiveFunction) -> Touches | None:
     doubted = flat & {load for _, load in wrong}
     unexplained = set[int]()
     if doubted:
-        known = WaitFlow(function, with_global_flat(kernel.target.counters), trusts_calls=True)
-        unexplained = doubted & {load for _, load in early(known, function)[1]}
+        counters = with_global_flat(kernel.target.counters)
+        global_flow = WaitFlow(function, counters, trusts_calls=True)
+        unexplained = doubted & {load for _, load in early(global_flow, function)[1]}
     as_global = doubted - unexplained
     left = [pair for pair in wrong if pair[1] not in as_global]
     return Touches(number, left, flat - doubted, as_global)
@@ -163,7 +164,7 @@ def walked(kernel: Kernel, function: LiveFunction, random: Random, steps: int) -
     """Too early touches on random ways through so many blocks, by one list for each queue."""
     assert kernel.target
     flow, counters = wait_flow(kernel, function), kernel.target.counters
-    found, block = set[Pair](), 0
+    touches, block = set[Pair](), 0
     queues: dict[Queue, list[int]] = {}
     held: dict[int, int] = {}
     """Load → its registers that nothing wrote since."""
@@ -182,7 +183,7 @@ def walked(kernel: Kernel, function: LiveFunction, random: Random, steps: int) -
                     touched = effect.reads & ~effect.writes if is_next else effect.reads
                     touched |= 0 if is_next else effect.writes
                     if held.get(load, 0) & touched:
-                        found.add((index, load))
+                        touches.add((index, load))
             if effect.writes:
                 held = {load: left for load, had in held.items() if (left := had & ~effect.writes)}
             for queue in own:
@@ -195,7 +196,7 @@ def walked(kernel: Kernel, function: LiveFunction, random: Random, steps: int) -
         if not ways:
             queues, held = {}, {}
         block = random.choice(ways) if ways else 0
-    return found
+    return touches
 
 
 _COUNT = re.compile(r"(?:vmcnt|lgkmcnt|loadcnt|dscnt|kmcnt|samplecnt)[( ](0x[0-9a-f]+|\d+)")

@@ -87,7 +87,7 @@ def test_values_after_a_loop_have_the_role_that_the_loop_gave_them(tmp_path: Pat
     path.write_text(text)
     line = 1 + text.partition("\tv_mov_b32_e32 v24")[0].count("\n")
     [kernel] = texts.kernels(path, "k", "--at", str(line))
-    roles = {one["role"]: one["registers"] for one in kernel["bill"]}
+    roles = {entry["role"]: entry["registers"] for entry in kernel["bill"]}
     assert roles["accumulators"] == ["v[20:23]", "v44"]
 
 
@@ -130,7 +130,7 @@ def test_sums_that_move_to_other_registers_are_accumulators(
     path.write_text(text)
     line = 1 + text.partition(f"\t{instruction}")[0].count("\n")
     [kernel] = texts.kernels(path, "k", "--at", str(line))
-    roles = {one["role"]: one["registers"] for one in kernel["bill"]}
+    roles = {entry["role"]: entry["registers"] for entry in kernel["bill"]}
     assert roles["accumulators"] == sums
 
 
@@ -152,7 +152,7 @@ def test_bills_of_many_kernels_add_up(share: int) -> None:
     for path in sorted(CORPUS.rglob("*.s"))[share::6]:
         for kernel in texts.kernels(path):
             vgprs, agprs, _ = kernel["curve"][kernel["at"]["index"]]
-            assert sum(one["count"] for one in kernel["bill"]) == vgprs + agprs
+            assert sum(entry["count"] for entry in kernel["bill"]) == vgprs + agprs
             total += 1
     assert total >= 450
 
@@ -166,4 +166,4 @@ def test_bills_of_a_library_add_up(target: str) -> None:
     assert len(kernels) >= 80
     for kernel in kernels:
         vgprs, agprs, _ = kernel["curve"][kernel["at"]["index"]]
-        assert sum(one["count"] for one in kernel["bill"]) == vgprs + agprs
+        assert sum(entry["count"] for entry in kernel["bill"]) == vgprs + agprs

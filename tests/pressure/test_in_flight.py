@@ -87,9 +87,9 @@ def test_compilers_wait_for_what_code_reads(root: str, share: slice) -> None:
     paths = [path for path in places if path.is_file() and path.suffix in kinds]
     touches, wrong = 0, list[str]()
     for kernel, function in functions(paths[share]):
-        if found := early_touches(kernel, function):
-            touches += found[0]
-            wrong += found[1]
+        if early := early_touches(kernel, function):
+            touches += early[0]
+            wrong += early[1]
     assert touches > 20
     assert wrong == []
 
@@ -191,9 +191,9 @@ def test_a_wait_for_one_too_few_is_seen(seed: int, mutants: int) -> None:
     ]
     for kernel, function, index in random.sample(candidates, mutants):
         mutant = with_one_more(function, index, random)
-        found = early_touches(kernel, mutant)
-        assert found
-        is_early = bool(found[1])
+        early = early_touches(kernel, mutant)
+        assert early
+        is_early = bool(early[1])
         assert is_early or not walked(kernel, mutant, random, 100), (kernel.symbol, index)
         seen["early" if is_early else "stricter"] += 1
     assert seen["early"] > seen["stricter"], seen

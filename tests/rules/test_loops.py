@@ -35,7 +35,7 @@ def findings(folder: Path, rule: str, inside: str, behind: str = "") -> list[str
     command = ("k.s", "--instructions", "--format", "json", "--select", rule)
     out, err, _ = run(*command, folder=folder)
     assert err == ""
-    return [found["message"] for found in json.loads(out)["kernels"][0]["findings"]]
+    return [finding["message"] for finding in json.loads(out)["kernels"][0]["findings"]]
 
 
 def test_copies_are_told_from_a_tenth_of_the_loop_on(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_copies_are_the_same_in_an_object_and_its_text(
         assert err == ""
         document = json.loads(out)
         kernel = document["kernels"][0] if "kernels" in document else document["kernel"]
-        messages += [found["message"] for found in kernel["findings"]]
+        messages += [finding["message"] for finding in kernel["findings"]]
     label = ".LBB0_2" if suffix == "s" else "L0"
     assert messages == [
         f"128 of 189 instructions in loop {label} (copies.hip:19) copy registers, "

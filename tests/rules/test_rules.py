@@ -176,9 +176,9 @@ def test_rules_on_the_corpus() -> None:
     assert [*messages("variants/wave64-llvm19-gfx1100.co", "KI202", "lds")] == []
     assert of_corpus("core/*.s", "KI106") == []
     assert len(of_corpus("core/*.s", "KI101")) > 20
-    assert not [one.name for one, _ in of_corpus("core/*.s", "KI201") if one.numbers.vgpr_spills]
-    stopped = {(one.code_object.path, one.symbol) for one, _ in of_corpus("core/*.s", "KI302")}
-    missing = {(one.code_object.path, one.symbol) for one, _ in of_corpus("core/*.s", "KI303")}
+    assert not [k.name for k, _ in of_corpus("core/*.s", "KI201") if k.numbers.vgpr_spills]
+    stopped = {(k.code_object.path, k.symbol) for k, _ in of_corpus("core/*.s", "KI302")}
+    missing = {(k.code_object.path, k.symbol) for k, _ in of_corpus("core/*.s", "KI303")}
     assert set() < missing < stopped
     for name, rule, kernel, facts in (
         ("llvm22-gfx90a", "KI201", "vgpr_heavy", "4 VGPRs … 132 … 4 … 3 waves/SIMD"),

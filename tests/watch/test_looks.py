@@ -241,10 +241,10 @@ def test_each_look_fits_its_schema(build: Path) -> None:
 def test_the_loop_whose_copies_moved_is_named(build: Path) -> None:
     """Also where all copies go, and with them the finding."""
     looks = []
-    with watching(build.parent, "build", "--instructions", "--select", "KI107") as found:
+    with watching(build.parent, "build", "--instructions", "--select", "KI107") as watch:
         for name in ("copies", "copies-vgpr-form", "copies"):
             replaced(build / "k.s", (FIXTURES / "lines" / f"{name}-clang22-gfx942.s").read_bytes())
-            looks.append(named(found.until(lambda look: len(look["kernels"]) == 1), "scaled"))
+            looks.append(named(watch.until(lambda look: len(look["kernels"]) == 1), "scaled"))
     (first, fewer, more) = looks
     assert first["previous"] is None
     assert "; loop copies.hip:19: copies 128 → 0, instructions 189 → 60" in fewer["previous"]["why"]
