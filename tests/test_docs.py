@@ -16,7 +16,8 @@ import pytest
 
 from kernelinfo import manual
 from kernelinfo.hardware import targets
-from kernelinfo.rules import Rule, every_rule
+from kernelinfo.kernel import Rule
+from kernelinfo.rules import every_rule
 
 from .test_golden import run
 from .test_house import FLOORS

@@ -159,7 +159,7 @@ def test_every_rule_is_in_the_list_and_documented() -> None:
         for path in (PACKAGE / "rules").glob("*.py")
         for node in ast.parse(path.read_text("utf-8")).body
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
-        if node.returns and ast.unparse(node.returns) == "Iterator[Remark]"
+        if node.returns and ast.unparse(node.returns) == "Iterator[Finding]"
     }
     assert {rule.name.replace("-", "_") for rule in RULES} == written
     assert [rule.number for rule in RULES] == sorted(rule.number for rule in RULES)

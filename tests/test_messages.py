@@ -30,7 +30,7 @@ ERRORS = [
     for name, kind in vars(errors).items()
     if isinstance(kind, type) and kind.__module__ == errors.__name__
 ]
-TELLING = {*ERRORS, "Problem", "problem", "Note", "ReadWarning", "warn", "Remark", "finding"}
+TELLING = {*ERRORS, "Problem", "problem", "Note", "ReadWarning", "warn", "finding"}
 """Names of what takes a sentence."""
 
 
@@ -83,7 +83,7 @@ def test_each_sentence_is_said_with_its_facts() -> None:
             table = TABLES[room(module)]
             where = f"{place(module)}:{call.lineno}"
             facts = {keyword.arg for keyword in call.keywords}
-            for code in literals(call.args[0]):
+            for code in literals(call.args[name == "remark"]):
                 written = ast.literal_eval(code)
                 mend = {f"{written}-mend"} & {*table} if name == "remark" else set()
                 assert written in table, where

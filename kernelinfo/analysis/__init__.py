@@ -14,7 +14,7 @@ from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import LaunchError, ReadError, bug, survived
 from kernelinfo.hardware import targets
-from kernelinfo.kernel import Finding, Item, Kernel, Repeat, Result
+from kernelinfo.kernel import Finding, Item, Kernel, Repeat, Result, Rule
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.names import KernelName, demangle, has_demangler
 from kernelinfo.kernel.report import Report
@@ -25,7 +25,7 @@ from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.containers.formats import problem
 from kernelinfo.reading.facts import Code, SourceLine
 from kernelinfo.reading.messages import in_kernel
-from kernelinfo.rules import Rule, Selection, advised, findings
+from kernelinfo.rules import Selection, advised, findings
 
 if TYPE_CHECKING:
     from kernelinfo.reading.arguments import Arguments

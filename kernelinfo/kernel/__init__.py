@@ -1,10 +1,10 @@
-"""The nouns of a report: a kernel, its occupancy, the remarks and findings of the rules."""
+"""The nouns of a report: a kernel and its result, the rules and their findings."""
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -33,24 +33,18 @@ Language = Literal["HIP", "OpenCL", "Triton", "assembly"]
 _LANGUAGES: dict[SourceLanguage, Language] = {"hip": "HIP", "cl": "OpenCL"}
 
 
-class Remark(NamedTuple):
-    """One sentence about one kernel."""
-
-    message: str
-    hint: str = ""  # what to do; empty if there is nothing to do
-    severity: Severity | None = None  # None: the rule's own
-
-
-def remarking(messages: Mapping[str, str]) -> Callable[..., Remark]:
-    """The function that makes the remarks of the rules: `remark("KI205", size=48, …)`.
+def remarking(messages: Mapping[str, str]) -> Callable[..., Finding]:
+    """The function that makes the findings of the rules: `remark(rule, "KI205", size=48, …)`.
 
     `messages` holds a sentence for each code, and its advice, from the same facts, under the code
     with `-mend`. A severity may follow the code.
     """
 
-    def remark(code: str, severity: Severity | None = None, /, **facts: object) -> Remark:
+    def remark(
+        rule: Rule, code: str, severity: Severity | None = None, /, **facts: object
+    ) -> Finding:
         mend = messages.get(f"{code}-mend", "").format(**facts)
-        return Remark(Message(messages[code].format(**facts), code), mend, severity)
+        return rule.finding(Message(messages[code].format(**facts), code), mend, severity)
 
     return remark
 
@@ -271,6 +265,59 @@ class Finding(NamedTuple):
         """The rule's number, or the code of the message if the finding has a message of its own,
         such as `waves-lost`. The code stays when the wording changes."""
         return self.message.code if isinstance(self.message, Message) else self.rule
+
+
+def _checked_elsewhere(*_: object) -> Iterator[Finding]:
+    """Yields nothing: another room checks this rule."""
+    yield from ()
+
+
+class Rule(NamedTuple):
+    """A rule: its number, documentation, function, and the severity of its findings."""
+
+    number: str  # KI and three digits
+    name: str
+    """`vgpr-spill`."""
+    severity: Severity  # severity of its findings by default
+    documentation: str
+    """What it finds, why it matters and what to do."""
+    check: Callable[..., Iterator[Finding]] = _checked_elsewhere
+    """Called with the rule, what it reads, then the `Occupancy`, then the `Code` if it reads that.
+    Other rooms check rules on more than one kernel: reading, budgets, baselines, suppressions."""
+    reads: Literal["traits", "code", "kernel", "touched", "loops"] = "traits"
+    """`Traits`; `Traits` and the instruction counts of assembly; the whole `Kernel`, with name,
+    lines and code object; or a `Kernel` of which it is known what its code touches, or which loops
+    it has."""
+    any_target: bool = False
+    """True: the rule also judges kernels of unknown targets, with None for the `Occupancy`."""
+    needs: str = ""
+    """Field of `Numbers`: the rule finds nothing where it is 0 or not stated; empty for none."""
+    needs_code: bool = False
+    """True: the rule finds nothing without the instruction counts of assembly."""
+    on: bool = True
+    """True if it runs by default; False: only if the user selects it."""
+    fixed: bool = False
+    """True: the user chose the severity, so no finding has another."""
+
+    def finding(self, message: str, hint: str = "", severity: Severity | None = None) -> Finding:
+        """A finding of this rule; `severity` overrides the rule's own, unless that is fixed."""
+        severity = self.severity if self.fixed else severity or self.severity
+        return Finding(self.number, self.name, severity, message, hint)
+
+    def may_find(self, traits: Traits) -> bool:
+        """False if the number that the rule needs (`needs`) is 0 or not stated, so that it finds
+        nothing."""
+        return not self.needs or bool(getattr(traits.numbers, self.needs))
+
+    @property
+    def is_on_code(self) -> bool:
+        """True if the rule finds something only where the code was read."""
+        return self.reads in ("touched", "loops")
+
+    @property
+    def summary(self) -> str:
+        """The first line of the documentation."""
+        return self.documentation.partition("\n")[0].rstrip(".")
 
 
 class Result(NamedTuple):

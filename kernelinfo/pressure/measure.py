@@ -13,7 +13,7 @@ from kernelinfo.analysis.inputs import Events, add, conclusions, opened, read_in
 from kernelinfo.analysis.kernels import opened_again, read_kernels
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError, bug, survived
-from kernelinfo.kernel import Kernel, Repeat, Result
+from kernelinfo.kernel import Kernel, Repeat, Result, Rule
 from kernelinfo.kernel.names import demangle, matches
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model.calculator import Rung, vgpr_steps
@@ -29,7 +29,7 @@ from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.formats import problem
 from kernelinfo.reading.facts import DebugUnit, Numbers
 from kernelinfo.reading.messages import in_kernel
-from kernelinfo.rules import Rule, Selection, advised, findings
+from kernelinfo.rules import Selection, advised, findings
 
 if TYPE_CHECKING:
     from kernelinfo.analysis.options import CodeAndRemarks

@@ -9,12 +9,13 @@ from math import ceil
 from typing import Any
 
 from kernelinfo.hardware.targets import Target
+from kernelinfo.kernel import Rule
 from kernelinfo.model.calculator import Rung
 from kernelinfo.model.curves import CurvePoint, CurveVariable, stretches
 from kernelinfo.model.limits import RESOURCES, Demand, Launch, Resource
 from kernelinfo.render import View, paint, tables
 from kernelinfo.render.json import picked
-from kernelinfo.rules import Rule, every_rule
+from kernelinfo.rules import every_rule
 
 _NAMES: dict[CurveVariable, tuple[str, str]] = {
     "vgpr": ("VGPRs", "vgprs"),

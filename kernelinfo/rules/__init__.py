@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Finding, Kernel, Remark, Result
+from kernelinfo.kernel import Finding, Kernel, Result, Rule
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.rules import compilation, failures, spills, waves
@@ -19,63 +19,10 @@ if TYPE_CHECKING:
     from kernelinfo.kernel import Severity
 
 
-def _checked_elsewhere(*_: object) -> Iterator[Remark]:
-    """Yields nothing: another room checks this rule."""
-    yield from ()
-
-
-class Rule(NamedTuple):
-    """A rule: its number, documentation, function, and the severity of its findings."""
-
-    number: str  # KI and three digits
-    name: str
-    """`vgpr-spill`."""
-    severity: Severity  # severity of its findings by default
-    documentation: str
-    """What it finds, why it matters and what to do."""
-    check: Callable[..., Iterator[Remark]] = _checked_elsewhere
-    """Called with what the rule reads, then the `Occupancy`, then the `Code` if it reads that.
-    Other rooms check rules on more than one kernel: reading, budgets, baselines, suppressions."""
-    reads: Literal["traits", "code", "kernel", "touched", "loops"] = "traits"
-    """`Traits`; `Traits` and the instruction counts of assembly; the whole `Kernel`, with name,
-    lines and code object; or a `Kernel` of which it is known what its code touches, or which loops
-    it has."""
-    any_target: bool = False
-    """True: the rule also judges kernels of unknown targets, with None for the `Occupancy`."""
-    needs: str = ""
-    """Field of `Numbers`: the rule finds nothing where it is 0 or not stated; empty for none."""
-    needs_code: bool = False
-    """True: the rule finds nothing without the instruction counts of assembly."""
-    on: bool = True
-    """True if it runs by default; False: only if the user selects it."""
-    fixed: bool = False
-    """True: the user chose the severity, so it overrides the severity of remarks."""
-
-    def finding(self, message: str, hint: str = "", severity: Severity | None = None) -> Finding:
-        """A finding of this rule; `severity` overrides the rule's own, unless that is fixed."""
-        severity = self.severity if self.fixed else severity or self.severity
-        return Finding(self.number, self.name, severity, message, hint)
-
-    def may_find(self, traits: Traits) -> bool:
-        """False if the number that the rule needs (`needs`) is 0 or not stated, so that it finds
-        nothing."""
-        return not self.needs or bool(getattr(traits.numbers, self.needs))
-
-    @property
-    def is_on_code(self) -> bool:
-        """True if the rule finds something only where the code was read."""
-        return self.reads in ("touched", "loops")
-
-    @property
-    def summary(self) -> str:
-        """The first line of the documentation."""
-        return self.documentation.partition("\n")[0].rstrip(".")
-
-
 def kernel_rule(
     number: str,
     severity: Severity,
-    check: Callable[..., Iterator[Remark]],
+    check: Callable[..., Iterator[Finding]],
     reads: Literal["traits", "code", "kernel", "touched", "loops"] = "traits",
     **fields: Any,
 ) -> Rule:
@@ -316,23 +263,19 @@ BY_DEFAULT = Selection()
 
 def findings(kernel: Kernel, occupancy: Occupancy | None, rules: Iterable[Rule]) -> list[Finding]:
     """Findings of the given rules for one kernel."""
-    traits, code, made = kernel.traits, kernel.code, []
+    traits, code = kernel.traits, kernel.code
+    made: list[Finding] = []
     for rule in rules:
         if not rule.may_find(traits):
             continue
         reads = rule.reads
         if reads == "traits":
-            remarks = rule.check(traits, occupancy)
+            made += rule.check(rule, traits, occupancy)
         elif reads == "code":
-            if code is None and rule.needs_code:
-                continue
-            remarks = rule.check(traits, occupancy, code)
+            if code is not None or not rule.needs_code:
+                made += rule.check(rule, traits, occupancy, code)
         elif reads == "kernel" or _has_read(kernel, reads):
-            remarks = rule.check(kernel, occupancy)
-        else:
-            continue
-        for remark in remarks:
-            made.append(rule.finding(*remark))
+            made += rule.check(rule, kernel, occupancy)
     return made
 
 

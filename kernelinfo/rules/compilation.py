@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from shlex import quote
 
 from kernelinfo.hardware.targets import align
-from kernelinfo.kernel import Kernel, Language, Remark, counted, waves_per_simd
+from kernelinfo.kernel import Finding, Kernel, Language, Rule, counted, waves_per_simd
 from kernelinfo.kernel.names import matches, short
 from kernelinfo.kernel.needs import roomier_bound
 from kernelinfo.kernel.traits import Traits
@@ -44,7 +44,9 @@ _WAVES: dict[Language | None, str] = {
 """What asks the compiler for waves."""
 
 
-def agpr_without_mfma(traits: Traits, occupancy: Occupancy, code: Code | None) -> Iterator[Remark]:
+def agpr_without_mfma(
+    rule: Rule, traits: Traits, occupancy: Occupancy, code: Code | None
+) -> Iterator[Finding]:
     """The kernel uses AGPRs but has no matrix instruction.
 
     What it finds: in assembly text, AGPRs in a kernel without MFMA, SMFMAC and calls.
@@ -58,7 +60,7 @@ def agpr_without_mfma(traits: Traits, occupancy: Occupancy, code: Code | None) -
     held = ""
     if code.agpr_moves:
         held = say("KI301-held", moves=counted(code.agpr_moves, "move"))
-    yield remark("KI301", agprs=agprs, held=held)
+    yield remark(rule, "KI301", agprs=agprs, held=held)
 
 
 def sweep_command(
@@ -113,7 +115,7 @@ def _is_held_by_its_size(traits: Traits) -> bool:
     return step[0] == most_vgprs(whole, whole.group)
 
 
-def at_cap_and_spilling(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def at_cap_and_spilling(rule: Rule, kernel: Kernel, occupancy: Occupancy) -> Iterator[Finding]:
     """The kernel spills at the VGPR cap of an occupancy step.
 
     What it finds: spilled VGPRs in a kernel that uses exactly the VGPRs of an occupancy step.
@@ -128,7 +130,7 @@ def at_cap_and_spilling(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark
         looser = say("KI302-swept", command=command)
     else:
         looser = say("KI302-looser", bound=_BOUNDS[kernel.language])
-    yield remark("KI302", vgprs=vgprs, waves=counted(waves, "wave"), looser=looser)
+    yield remark(rule, "KI302", vgprs=vgprs, waves=counted(waves, "wave"), looser=looser)
 
 
 def step_in_use(traits: Traits) -> tuple[int, int] | None:
@@ -146,7 +148,7 @@ def step_in_use(traits: Traits) -> tuple[int, int] | None:
     return (allocated, waves) if allocated == whole_step < file.addressable else None
 
 
-def missing_launch_bound(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def missing_launch_bound(rule: Rule, kernel: Kernel, occupancy: Occupancy) -> Iterator[Finding]:
     """The kernel spills because no launch bound is stated.
 
     What it finds: `at-cap-and-spilling` in a kernel whose declared maximum is the hardware's
@@ -165,6 +167,7 @@ def missing_launch_bound(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remar
     half = place(target, demand, Launch(largest // 2))
     command = sweep_command(kernel, occupancy)
     yield remark(
+        rule,
         "KI303",
         largest=largest,
         vgprs=step[0],
@@ -175,7 +178,7 @@ def missing_launch_bound(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remar
     )
 
 
-def waves_hint_too_high(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def waves_hint_too_high(rule: Rule, kernel: Kernel, occupancy: Occupancy) -> Iterator[Finding]:
     """The kernel spills although more VGPRs would not cost a wave.
 
     What it finds: spilled VGPRs in a kernel that slots, LDS or whole workgroups limit to fewer
@@ -193,10 +196,10 @@ def waves_hint_too_high(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark
     needed = occupancy.demand.unpadded.vgprs or used
     waves = waves_per_simd(occupancy.waves_per_simd)
     hint = _WAVES[kernel.language]
-    yield remark("KI304", spilled=spilled, vgprs=needed + room, waves=waves, hint=hint)
+    yield remark(rule, "KI304", spilled=spilled, vgprs=needed + room, waves=waves, hint=hint)
 
 
-def asked_waves_not_reached(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
+def asked_waves_not_reached(rule: Rule, traits: Traits, occupancy: Occupancy) -> Iterator[Finding]:
     """Fewer waves are resident than the source asked the compiler for.
 
     What it finds: `waves_per_eu` in the JSON that Triton writes next to a code object, above the
@@ -209,6 +212,7 @@ def asked_waves_not_reached(traits: Traits, occupancy: Occupancy) -> Iterator[Re
         return
     limits = " and ".join(RESOURCES[limiter] for limiter in occupancy.limiters)
     yield remark(
+        rule,
         "KI306",
         waves=waves_per_simd(hint),
         limits=limits,
@@ -222,7 +226,7 @@ _FEATURES_LEFT_OPEN = 4
 ID"). In earlier versions a feature that is not named is off."""
 
 
-def mixed_target_features(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def mixed_target_features(rule: Rule, kernel: Kernel, occupancy: Occupancy) -> Iterator[Finding]:
     """A file has code for one processor with XNACK or SRAM ECC set and code with it left open.
 
     What it finds: two code objects of one file and processor, and only one target id names the
@@ -237,10 +241,10 @@ def mixed_target_features(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
     if entry and version >= _FEATURES_LEFT_OPEN:
         # `gfx90a:xnack+` of `hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+`
         target, other = (name.rpartition("--")[2] for name in (code_object.member or "", entry))
-        yield remark("KI305", target=target, other=other)
+        yield remark(rule, "KI305", target=target, other=other)
 
 
-def code_exceeds_icache(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def code_exceeds_icache(rule: Rule, kernel: Kernel, occupancy: Occupancy) -> Iterator[Finding]:
     """Code is larger than the instruction cache.
 
     What it finds: a loop with more bytes of code than the first-level instruction cache holds, on
@@ -258,7 +262,7 @@ def code_exceeds_icache(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark
         return
     if kernel.loops is None:
         if kernel.code_bytes:
-            yield remark("KI401", code=kernel.code_bytes, cus=cache.cus, cache=cache.bytes)
+            yield remark(rule, "KI401", code=kernel.code_bytes, cus=cache.cus, cache=cache.bytes)
         return
     larger = [loop for loop in kernel.loops if loop.code_bytes > cache.bytes]
     if larger:
@@ -266,6 +270,7 @@ def code_exceeds_icache(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark
         code = innermost.code_bytes
         in_text = innermost.address is None
         yield remark(
+            rule,
             "KI401-loop",
             code=say("KI401-least", code=code) if in_text else code,
             loop=in_words(innermost),

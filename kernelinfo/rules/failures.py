@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 
 from kernelinfo.hardware.targets import align
-from kernelinfo.kernel import Kernel, Remark, waves_per_simd
+from kernelinfo.kernel import Finding, Kernel, Rule, waves_per_simd
 from kernelinfo.kernel.code_object import TouchedRegisters
 from kernelinfo.kernel.names import demangle, short
 from kernelinfo.kernel.traits import Traits
@@ -16,7 +16,7 @@ from kernelinfo.reading.facts import Fact
 from kernelinfo.rules.messages import remark, say
 
 
-def unlaunchable_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
+def unlaunchable_workgroup(rule: Rule, traits: Traits, occupancy: Occupancy) -> Iterator[Finding]:
     """The waves of one workgroup do not fit on the hardware at once.
 
     What it finds: a workgroup that needs more registers, scratch or workitems than one CU (or WGP)
@@ -32,16 +32,17 @@ def unlaunchable_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
         return
     launch = occupancy.launch
     if occupancy.refusal:
-        yield remark("KI001-refused", size=launch.workgroup_size, refusal=occupancy.refusal)
+        yield remark(rule, "KI001-refused", size=launch.workgroup_size, refusal=occupancy.refusal)
         return
-    remarked = remark("KI001", size=launch.workgroup_size, obstacle=obstacles[0])
-    if launch.assumption not in ("declared-max", "hardware-max"):
-        yield remarked
-    elif occupancy.range is None and not traits.numbers.tg_split:
-        yield remarked._replace(hint=say("KI001-none"))
-    else:
-        hint = say("KI001-smaller", most=_largest_that_can(occupancy))
-        yield remarked._replace(hint=hint, severity="warning")
+    is_assumed = launch.assumption in ("declared-max", "hardware-max")
+    may_be_smaller = is_assumed and (occupancy.range is not None or traits.numbers.tg_split)
+    severity = "warning" if may_be_smaller else None
+    finding = remark(rule, "KI001", severity, size=launch.workgroup_size, obstacle=obstacles[0])
+    if may_be_smaller:
+        finding = finding._replace(hint=say("KI001-smaller", most=_largest_that_can(occupancy)))
+    elif is_assumed:
+        finding = finding._replace(hint=say("KI001-none"))
+    yield finding
 
 
 def _largest_that_can(occupancy: Occupancy) -> int:
@@ -51,7 +52,7 @@ def _largest_that_can(occupancy: Occupancy) -> int:
     return min(waves * placed.demand.wave_size, placed.target.waves.max_workgroup_size)
 
 
-def lds_over_limit(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
+def lds_over_limit(rule: Rule, traits: Traits, occupancy: Occupancy) -> Iterator[Finding]:
     """A workgroup uses more LDS than one workgroup may have.
 
     What it finds: static and dynamic LDS together above the hardware's limit for a workgroup.
@@ -60,7 +61,7 @@ def lds_over_limit(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     """
     for text in occupancy.obstacles:
         if "LDS" in text:
-            yield remark("KI002", obstacle=text)
+            yield remark(rule, "KI002", obstacle=text)
 
 
 _WORDS = {
@@ -69,7 +70,7 @@ _WORDS = {
 """Parts of fact names as messages write them."""
 
 
-def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def sources_disagree(rule: Rule, kernel: Kernel, occupancy: Occupancy) -> Iterator[Finding]:
     """Descriptor, metadata and Kernel info contradict each other.
 
     What it finds: two sources of one kernel that differ beyond the compiler's known padding, an
@@ -85,17 +86,17 @@ def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     if not (kernel.contradiction or traits.disagreements or traits.numbers.required_workgroup):
         return  # as nearly all kernels
     if kernel.contradiction:
-        yield remark("KI004-copies", contradiction=kernel.contradiction)
-    yield from _required_above_maximum(kernel)
+        yield remark(rule, "KI004-copies", contradiction=kernel.contradiction)
+    yield from _required_above_maximum(rule, kernel)
     for chosen, other in kernel.traits.disagreements:
         if _is_xnack_padding(chosen, other, kernel):
-            yield from _assembled(other, kernel, occupancy)
+            yield from _assembled(rule, other, kernel, occupancy)
         elif not _come_to_the_same(chosen, other, kernel):
             first, second = (_statement(fact, kernel) for fact in (chosen, other))
-            yield remark("KI004", first=first, second=second)
+            yield remark(rule, "KI004", first=first, second=second)
 
 
-def _required_above_maximum(kernel: Kernel) -> Iterator[Remark]:
+def _required_above_maximum(rule: Rule, kernel: Kernel) -> Iterator[Finding]:
     """A remark if the kernel requires larger workgroups than it declares at most."""
     numbers = kernel.numbers
     declared, required = numbers.max_workgroup_size, prod(numbers.required_workgroup or (0,))
@@ -103,7 +104,7 @@ def _required_above_maximum(kernel: Kernel) -> Iterator[Remark]:
         return
     facts = [fact for fact in kernel.traits.facts if fact.name == "required_workgroup"]
     line = kernel.line_of(facts[0]) if facts else None
-    yield remark("KI004-required", required=required, line=_in_line(line), most=declared)
+    yield remark(rule, "KI004-required", required=required, line=_in_line(line), most=declared)
 
 
 def _is_xnack_padding(info: Fact, directive: Fact, kernel: Kernel) -> bool:
@@ -115,7 +116,9 @@ def _is_xnack_padding(info: Fact, directive: Fact, kernel: Kernel) -> bool:
     return info.name == "reserved_sgprs" and info.value < directive.value <= padded
 
 
-def _assembled(directive: Fact, kernel: Kernel, compiled: Occupancy) -> Iterator[Remark]:
+def _assembled(
+    rule: Rule, directive: Fact, kernel: Kernel, compiled: Occupancy
+) -> Iterator[Finding]:
     """A note if the assembled object's occupancy differs from the compiled one's."""
     demand, launch = kernel.traits.demand, compiled.launch
     if demand is None or kernel.code_object.target != compiled.target:
@@ -128,6 +131,7 @@ def _assembled(directive: Fact, kernel: Kernel, compiled: Occupancy) -> Iterator
     )
     if assembled.waves_per_simd != compiled.waves_per_simd:
         yield remark(
+            rule,
             "KI004-xnack",
             "note",
             assembled=waves_per_simd(assembled.waves_per_simd),
@@ -153,7 +157,7 @@ def _in_line(line: int | None) -> str:
     return "" if line is None else say("KI004-line", line=line)
 
 
-def unallocated_registers(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def unallocated_registers(rule: Rule, kernel: Kernel, occupancy: Occupancy) -> Iterator[Finding]:
     """The code touches registers that are not allocated.
 
     What it finds: a VGPR, AGPR or SGPR that the code of the kernel or of a function that it calls
@@ -173,10 +177,17 @@ def unallocated_registers(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
         register = f"{letter}{needed - 1}"
         if needed > allocated:
             yield remark(
-                "KI006", code=code, register=register, allocated=allocated, noun=noun, needed=needed
+                rule,
+                "KI006",
+                code=code,
+                register=register,
+                allocated=allocated,
+                noun=noun,
+                needed=needed,
             )
         else:
             yield remark(
+                rule,
                 "KI006-covered",
                 "warning",
                 code=code,
@@ -189,7 +200,7 @@ def unallocated_registers(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
             )
 
 
-def unwritten_registers(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def unwritten_registers(rule: Rule, kernel: Kernel, occupancy: Occupancy) -> Iterator[Finding]:
     """Registers are read that nothing wrote.
 
     What it finds: in assembly without a compiler's stamp that was read whole, registers that every
@@ -200,10 +211,10 @@ def unwritten_registers(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark
     """
     unwritten = kernel.touched.unwritten if kernel.touched else ()
     if unwritten and kernel.code_object.kind == "assembly" and not _is_compiled(kernel):
-        yield remark("KI007", registers=", ".join(unwritten))
+        yield remark(rule, "KI007", registers=", ".join(unwritten))
 
 
-def untouched_registers(kernel: Kernel, result: Occupancy) -> Iterator[Remark]:
+def untouched_registers(rule: Rule, kernel: Kernel, result: Occupancy) -> Iterator[Finding]:
     """Fewer registers than are allocated would do, and give more waves.
 
     What it finds: a kernel without a compiler's stamp or counts whose code, its callees' included,
@@ -230,6 +241,7 @@ def untouched_registers(kernel: Kernel, result: Occupancy) -> Iterator[Remark]:
     kinds = _kinds(kernel.touched, result, best.demand)
     allocated, touched, numbers = (" and ".join(words) for words in zip(*kinds, strict=True))
     yield remark(
+        rule,
         "KI209",
         allocated=allocated,
         touched=touched,

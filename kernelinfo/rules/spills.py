@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator
 
 from kernelinfo.hardware.targets import REGISTER_BYTES, align
-from kernelinfo.kernel import Kernel, Remark, counted
+from kernelinfo.kernel import Finding, Kernel, Rule, counted
 from kernelinfo.kernel.code_object import FEW_COPIES, LoopCounts, matrix_loops
 from kernelinfo.kernel.names import demangle, short
 from kernelinfo.kernel.traits import Traits
@@ -22,7 +22,9 @@ register that holds addresses."""
 _LARGE_BYTES = 256  # per lane; the calling convention alone rarely takes more
 
 
-def vgpr_spill(traits: Traits, occupancy: Occupancy | None, code: Code | None) -> Iterator[Remark]:
+def vgpr_spill(
+    rule: Rule, traits: Traits, occupancy: Occupancy | None, code: Code | None
+) -> Iterator[Finding]:
     """VGPRs did not fit and are kept in scratch memory or in AGPRs.
 
     What it finds: a VGPR spill count above 0 in the metadata; a note up to 4. `spill-in-loop`
@@ -44,7 +46,9 @@ def vgpr_spill(traits: Traits, occupancy: Occupancy | None, code: Code | None) -
         severity = "note" if spilled <= _FEW_VGPRS else None
         vgprs = counted(spilled, "VGPR")
         looser = say("KI101-looser") if _may_have_more(traits) else ""
-        yield remark("KI101", severity, vgprs=vgprs, scratch=in_scratch, place=place, looser=looser)
+        yield remark(
+            rule, "KI101", severity, vgprs=vgprs, scratch=in_scratch, place=place, looser=looser
+        )
 
 
 def _may_have_more(traits: Traits) -> bool:
@@ -57,8 +61,8 @@ def _may_have_more(traits: Traits) -> bool:
 
 
 def scratch_without_spill(
-    traits: Traits, occupancy: Occupancy | None, code: Code | None
-) -> Iterator[Remark]:
+    rule: Rule, traits: Traits, occupancy: Occupancy | None, code: Code | None
+) -> Iterator[Finding]:
     """Scratch memory that register spills do not explain.
 
     What it finds: scratch in a kernel without spills, or more scratch than the spilled registers
@@ -87,11 +91,13 @@ def scratch_without_spill(
         # The compiler comments a clause of reloads once, so with spills the count is unreliable.
         in_loops = 0 if spilled or code is None else code.scratch_in_loops or 0
         loops = say("KI102-loops", times=counted(in_loops, "time")) if in_loops else ""
-        remarked = remark("KI102", scratch=scratch, beyond=beyond, cause=cause, loops=loops)
+        severity = "warning" if in_loops or scratch - explained > _LARGE_BYTES else None
+        finding = remark(
+            rule, "KI102", severity, scratch=scratch, beyond=beyond, cause=cause, loops=loops
+        )
         if code and _are_of_a_library(code.callees):
-            remarked = remarked._replace(hint=say("KI102-library-mend"))
-        is_worse = in_loops or scratch - explained > _LARGE_BYTES
-        yield remarked._replace(severity="warning" if is_worse else None)
+            finding = finding._replace(hint=say("KI102-library-mend"))
+        yield finding
 
 
 def _registers(vgprs: int, sgprs: int) -> str:
@@ -100,7 +106,7 @@ def _registers(vgprs: int, sgprs: int) -> str:
     return " and ".join(f"{count} {noun}" for count, noun in kinds if count)
 
 
-def sgpr_spill(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
+def sgpr_spill(rule: Rule, traits: Traits, occupancy: Occupancy | None) -> Iterator[Finding]:
     """SGPRs did not fit and are kept in lanes of VGPRs.
 
     What it finds: a spill count above 0 in the metadata; a warning from 64 on.
@@ -109,12 +115,12 @@ def sgpr_spill(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
     """
     if spilled := traits.numbers.sgpr_spills:
         severity = "warning" if spilled >= _MANY_SGPRS else None
-        yield remark("KI103", severity, sgprs=counted(spilled, "SGPR"))
+        yield remark(rule, "KI103", severity, sgprs=counted(spilled, "SGPR"))
 
 
 def dynamic_stack(
-    traits: Traits, occupancy: Occupancy | None, code: Code | None
-) -> Iterator[Remark]:
+    rule: Rule, traits: Traits, occupancy: Occupancy | None, code: Code | None
+) -> Iterator[Finding]:
     """Scratch grows at run time, so its size is unknown.
 
     What it finds: `.uses_dynamic_stack`: recursion, an alloca of unknown size, or a call whose
@@ -126,13 +132,13 @@ def dynamic_stack(
         scratch = traits.numbers.scratch_bytes_per_lane or 0
         callees = code.callees if code else ()
         calls = say("KI104-calls", callees=_called(callees)) if callees else ""
-        remarked = remark("KI104", scratch=scratch, calls=calls)
-        yield remarked._replace(hint="") if _are_of_a_library(callees) else remarked
+        finding = remark(rule, "KI104", scratch=scratch, calls=calls)
+        yield finding._replace(hint="") if _are_of_a_library(callees) else finding
 
 
 def indirect_call(
-    traits: Traits, occupancy: Occupancy | None, code: Code | None
-) -> Iterator[Remark]:
+    rule: Rule, traits: Traits, occupancy: Occupancy | None, code: Code | None
+) -> Iterator[Finding]:
     """The kernel calls functions that the compiler could not see.
 
     What it finds: a call through a pointer, or to a function of another file. In assembly of LLVM
@@ -147,18 +153,20 @@ def indirect_call(
         return
     callees = traits.numbers.callees
     if code and code.outside:
-        yield remark("KI105-outside", callees=_called(code.outside))
+        yield remark(rule, "KI105-outside", callees=_called(code.outside))
     elif code and callees and callees.most_vgprs > callees.alone_vgprs:
         vgprs, alone = callees.most_vgprs, callees.alone_vgprs
         function = short(demangle(callees.function))
-        yield remark("KI105-largest", most=vgprs, function=function, alone=alone)
+        yield remark(rule, "KI105-largest", most=vgprs, function=function, alone=alone)
     elif code and callees:
-        yield remark("KI105-alone", alone=callees.alone_vgprs)
+        yield remark(rule, "KI105-alone", alone=callees.alone_vgprs)
     else:
-        yield remark("KI105")
+        yield remark(rule, "KI105")
 
 
-def spill_in_loop(traits: Traits, occupancy: Occupancy, code: Code | None) -> Iterator[Remark]:
+def spill_in_loop(
+    rule: Rule, traits: Traits, occupancy: Occupancy, code: Code | None
+) -> Iterator[Finding]:
     """Spilled registers are stored or loaded inside a loop.
 
     What it finds: in assembly text, "Folded Spill" and "Folded Reload" comments in blocks that the
@@ -187,6 +195,7 @@ def spill_in_loop(traits: Traits, occupancy: Occupancy, code: Code | None) -> It
         part = say("KI106-scratch", spilled=taken, scratch=scratch) if taken <= scratch else ""
         vgprs = say("KI106-vgprs", vgprs=spilled, scratch=part)
     yield remark(
+        rule,
         "KI106",
         spills=spills,
         loop=worst.header,
@@ -198,7 +207,7 @@ def spill_in_loop(traits: Traits, occupancy: Occupancy, code: Code | None) -> It
     )
 
 
-def copies_in_matrix_loop(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def copies_in_matrix_loop(rule: Rule, kernel: Kernel, occupancy: Occupancy) -> Iterator[Finding]:
     """Values move between VGPRs and AGPRs in a loop with matrix instructions.
 
     What it finds: an innermost loop with matrix instructions of which at least 32 instructions and
@@ -224,6 +233,7 @@ def copies_in_matrix_loop(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
     if len(loops) > 1:
         others = say("KI107-others", loops=counted(len(loops) - 1, "other loop"))
     yield remark(
+        rule,
         "KI107",
         copies=worst.counts.copies,
         between=worst.agpr_copies,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kernelinfo.errors import Message
 from kernelinfo.hardware import targets
-from kernelinfo.kernel import Kernel, Remark, Result, counted, waves_per_simd
+from kernelinfo.kernel import Finding, Kernel, Result, Rule, counted, waves_per_simd
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy, occupancy
 from kernelinfo.model.limits import Demand, Launch, waves_by_resource
@@ -17,7 +17,7 @@ _WORTH = 1.2  # times the current waves; a smaller gain is not reported
 _MANY_WORKGROUPS = 4  # with more resident workgroups, one more hardly counts
 
 
-def near_next_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
+def near_next_step(rule: Rule, traits: Traits, occupancy: Occupancy) -> Iterator[Finding]:
     """A few VGPRs fewer would fit one more workgroup.
 
     What it finds: VGPRs as the only limit, and a next step at most 5 % or one granule below the
@@ -37,6 +37,7 @@ def near_next_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     if not (one_granule or -step.change <= _NEAR_VGPRS * step.at_most):
         return
     yield remark(
+        rule,
         "KI201",
         vgprs=counted(-step.change, "VGPR"),
         used=limit.used,
@@ -45,7 +46,7 @@ def near_next_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     )
 
 
-def lds_near_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
+def lds_near_step(rule: Rule, traits: Traits, occupancy: Occupancy) -> Iterator[Finding]:
     """A little less LDS would fit one more workgroup.
 
     What it finds: LDS as the only limit, and a next step at most 10 % below the LDS in use that
@@ -60,10 +61,14 @@ def lds_near_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     worth = step.waves_per_simd >= _WORTH * occupancy.waves_per_simd
     if worth and -step.change <= _NEAR_LDS * step.at_most and not lost_to_rounding(occupancy):
         waves = waves_per_simd(occupancy.waves_per_simd)
-        yield remark("KI202", less=-step.change, more=f"{step.waves_per_simd:.4g}", waves=waves)
+        yield remark(
+            rule, "KI202", less=-step.change, more=f"{step.waves_per_simd:.4g}", waves=waves
+        )
 
 
-def lds_rounding_costs_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
+def lds_rounding_costs_workgroup(
+    rule: Rule, traits: Traits, occupancy: Occupancy
+) -> Iterator[Finding]:
     """Rounding LDS up to its granule costs a workgroup.
 
     What it finds: LDS as the only limit, and more workgroups would fit without rounding to
@@ -76,6 +81,7 @@ def lds_rounding_costs_workgroup(traits: Traits, occupancy: Occupancy) -> Iterat
         return
     limit = next(limit for limit in occupancy.limits if limit.resource == "lds")
     yield remark(
+        rule,
         "KI203",
         "note" if occupancy.workgroups > _MANY_WORKGROUPS else None,
         used=limit.used,
@@ -98,7 +104,7 @@ def lost_to_rounding(occupancy: Occupancy) -> int:
     return min(by_bytes, min(allowed.values()) // placed.group) - occupancy.workgroups
 
 
-def workgroup_leaves_slots(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
+def workgroup_leaves_slots(rule: Rule, traits: Traits, occupancy: Occupancy) -> Iterator[Finding]:
     """Whole workgroups leave wave slots empty.
 
     What it finds: a required, configured or given workgroup size that does not divide the wave
@@ -113,6 +119,7 @@ def workgroup_leaves_slots(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
         return
     if occupancy.launchable and occupancy.percent < 100 and occupancy.range is None:
         yield remark(
+            rule,
             "KI204",
             "note" if occupancy.launch.assumption == "option" else "warning",
             size=occupancy.launch.workgroup_size,
@@ -121,7 +128,7 @@ def workgroup_leaves_slots(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
         )
 
 
-def partial_wave(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
+def partial_wave(rule: Rule, traits: Traits, occupancy: Occupancy) -> Iterator[Finding]:
     """The last wave of each workgroup has lanes without a workitem.
 
     What it finds: a required, configured or given workgroup size that is not a multiple of the
@@ -135,10 +142,10 @@ def partial_wave(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     wave = occupancy.demand.wave_size
     busy = launch.workgroup_size % wave
     if busy and launch.workgroup_size > 1:
-        yield remark("KI205", size=launch.workgroup_size, idle=wave - busy, lanes=wave)
+        yield remark(rule, "KI205", size=launch.workgroup_size, idle=wave - busy, lanes=wave)
 
 
-def compiler_disagrees(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def compiler_disagrees(rule: Rule, kernel: Kernel, occupancy: Occupancy) -> Iterator[Finding]:
     """The compiler printed another occupancy than the hardware reaches.
 
     What it finds: an `; Occupancy:` in the assembly that differs from this report, and the
@@ -149,10 +156,10 @@ def compiler_disagrees(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]
     number = Result(kernel, occupancy).compiler_number
     if number is not None and number.reason:
         printed, waves = waves_per_simd(number.waves_per_simd), f"{occupancy.waves_per_simd:.4g}"
-        yield remark("KI207", printed=printed, waves=waves, why=number.reason)
+        yield remark(rule, "KI207", printed=printed, waves=waves, why=number.reason)
 
 
-def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
+def padded_registers(rule: Rule, traits: Traits, result: Occupancy) -> Iterator[Finding]:
     """The descriptor allocates more registers than the code uses.
 
     What it finds: a descriptor that encodes more granules of VGPRs, AGPRs or SGPRs than the code
@@ -178,8 +185,8 @@ def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
     if alone.waves > result.waves:
         waves, unpadded = f"{result.waves_per_simd:.4g}", waves_per_simd(alone.waves_per_simd)
         lost = say("KI208-lost", waves=waves, unpadded=unpadded)
-    remarked = remark("KI208", allocated=allocated, used=used, lost=lost)
-    yield remarked._replace(hint=_generic(traits, result.launch) or _cause(result, alone))
+    finding = remark(rule, "KI208", allocated=allocated, used=used, lost=lost)
+    yield finding._replace(hint=_generic(traits, result.launch) or _cause(result, alone))
 
 
 def loses_waves(padded: Occupancy) -> bool:

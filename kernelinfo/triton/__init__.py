@@ -28,7 +28,7 @@ from kernelinfo.model.limits import RESOURCES
 from kernelinfo.opening import open_regular
 from kernelinfo.reading.blob import Blob, Found, Problem
 from kernelinfo.reading.containers import open_bytes
-from kernelinfo.rules.compilation import asked_waves_not_reached
+from kernelinfo.rules import BY_NUMBER, findings
 from kernelinfo.triton.messages import say
 
 try:
@@ -204,8 +204,8 @@ def prune(
             text = str(error).strip() or type(error).__name__
             return say("config-not-compiled", error=text.splitlines()[-1])
         kernel = of(compiled)
-        for remark in asked_waves_not_reached(kernel.traits, kernel.occupancy()):
-            _LOG.info("%s: %s", _named(config), remark.message)
+        for finding in findings(kernel, kernel.occupancy(), [BY_NUMBER["KI306"]]):
+            _LOG.info("%s: %s", _named(config), finding.message)
         return reason_to_drop(kernel, at_least_waves, no_spills=no_spills)
 
     def pruned(configs: Sequence[Any], named_args: Mapping[str, Any], **keywords: Any) -> list[Any]:

@@ -15,7 +15,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import Target
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel import Kernel, Rule
 from kernelinfo.kernel.report import Report
 from kernelinfo.model import Occupancy, occupancy
 from kernelinfo.model.calculator import arch
@@ -23,7 +23,7 @@ from kernelinfo.model.curves import CurveVariable, curve
 from kernelinfo.model.limits import Demand, Launch, limits
 from kernelinfo.model.vectors import vectors
 from kernelinfo.render.table import next_step
-from kernelinfo.rules import BY_DEFAULT, Rule, findings
+from kernelinfo.rules import BY_DEFAULT, findings
 
 from ..conftest import FIXTURES
 from ..test_golden import OCCUPANCY

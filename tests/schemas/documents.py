@@ -15,7 +15,7 @@ from kernelinfo.compile.ir import Compiled, Input
 from kernelinfo.fleet.history import History, Night, NightStep, Trend
 from kernelinfo.gate.outcome import Judged, Outcome, Suppressed
 from kernelinfo.hardware.targets import Target
-from kernelinfo.kernel import USED, Finding, Kernel, Repeat, Result, Severity
+from kernelinfo.kernel import USED, Finding, Kernel, Repeat, Result, Rule, Severity
 from kernelinfo.kernel.code_object import (
     CodeObject,
     InstructionCounts,
@@ -60,7 +60,6 @@ from kernelinfo.render.diff import ChangedKernel, MovedSum
 from kernelinfo.render.pressure.data import COLUMNS as OF_PRESSURE
 from kernelinfo.render.rows import BY
 from kernelinfo.render.trend import TrendRow
-from kernelinfo.rules import Rule
 from kernelinfo.variants.nouns import Sweep, SweptKernel, Variant
 from kernelinfo.variants.requests import Asked
 from kernelinfo.watch.looks import WatchedKernel, WatchLook
