@@ -38,10 +38,10 @@ def build(tmp_path: Path) -> Path:
     members = (member(f"{name}.co/", code_object(_kernels(name))) for name in "cd")
     contents = {
         "a.co": code_object(_kernels("a"), debug=True),
-        "b.s": assembly(_kernels("b")),
+        "b.s": b'\t.file\t1 "b.hip"\n' + assembly(_kernels("b")),
         "c.a": archive(*members),
         "e.log": _LOG.format("e").encode(),
-        "y.s": assembly(_kernels("y")),
+        "y.s": b'\t.file\t1 "y.hip"\n' + assembly(_kernels("y")),
         "z.co": code_object(_kernels("z")),
     }
     for name, content in contents.items():

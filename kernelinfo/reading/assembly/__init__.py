@@ -60,7 +60,8 @@ class ModuleText:
         self._stamps: list[str] = []
         self._definitions = Definitions()
         self._kernels: dict[str, KernelText] = {}
-        self._files = SourceFiles()
+        self._files: SourceFiles | None = None
+        """None without a `.file`: only a text with source lines has them."""
         # Metadata is read at its end. Until then: its directive, and the offset of its text.
         self._metadata: tuple[str, int] | None = None
         self._is_hsa = self._has_metadata = False
@@ -91,6 +92,7 @@ class ModuleText:
             self._begin = offset
             return
         if kind == "file":
+            self._files = self._files or SourceFiles()
             self._files.take(self._text, offset)
             return
         ends = kind.startswith("end_")
@@ -277,13 +279,14 @@ class ModuleText:
         for kernel, label in kernel_text.far_labels(self._kernels, self._text, self._start, end):
             self._label(kernel, label)
         starts = {k.label: k for k in self._kernels.values() if k.label is not None}
-        self._files.read_declarations(self._text, self._start, end)
+        if self._files:
+            self._files.read_declarations(self._text, self._start, end)
         for offset, after in pairwise([*sorted(starts), end]):
             kernel, function = starts[offset], partial(function_text, self._text, offset, after)
             kernel.end = after
             kernel.read_code = partial(read_code, function, self._definitions)
             try:
-                kernel.source = self._files.position(function)
+                kernel.source = self._files.position(function) if self._files else None
             except Exception as error:
                 kernel.warn(bug(error), kernel.line)
 

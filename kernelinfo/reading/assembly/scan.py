@@ -377,8 +377,6 @@ class SourceFiles:
 
     def read_declarations(self, text: Text, start: int, end: int) -> None:
         """Add the declarations of functions from the debug information between two offsets."""
-        if not self._parts:
-            return
         for offset, function in find_all(re.compile(_FUNCTION), text, start, end):
             behind = offset + len(function[0])
             stated = re.match(_ATTRIBUTES, text[behind : behind + _MOST_ATTRIBUTES])
@@ -393,7 +391,7 @@ class SourceFiles:
 
         `function` returns the kernel's text, from its label on.
         """
-        if not self._parts or (code := function()) is None or _MARK not in code:
+        if (code := function()) is None or _MARK not in code:
             return None
         begins = re.search(_FUNCTION_BEGIN, code)
         if begins and (declared := self._declared.get(integer(begins[1]))):
