@@ -127,7 +127,7 @@ def did_you_mean(word: str, names: Iterable[str], count: int = 1) -> str:
 
 
 def or_list(names: Sequence[str]) -> str:
-    """`did you mean gemm, gemv or copy?` of these names; empty without names."""
+    """These names as a suggestion: `did you mean gemm, gemv or copy?`; empty without names."""
     *first, last = names or ("",)
     listed = " or ".join(filter(None, (", ".join(first), last)))
     return say("did-you-mean", names=listed) if listed else ""

@@ -48,7 +48,8 @@ class Copies:
         """Path of an assembly -> its kernels."""
 
     def merged(self, kernels: Sequence[Kernel]) -> Iterator[Kernel | Repeat]:
-        """The kernels of a code object, or one `Repeat` if an assembly states the same of all."""
+        """The kernels of a code object, or one `Repeat` if an assembly states the same numbers for
+        all of them."""
         path, containers, member, offset = kernels[0].code_object[:4]
         assemblies = self._candidates(kernels[0].code_object)
         if first := self._original(kernels, assemblies):

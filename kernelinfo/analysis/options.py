@@ -129,8 +129,8 @@ class Options(NamedTuple):
         return not self.targets or any(runs_on(target, chosen) for chosen in self.targets)
 
     def asks_for(self, name: str, symbol: str, target: str | None = None) -> bool:
-        """True if the options choose a kernel of this name, symbol and target id; None matches
-        any."""
+        """True if the options choose a kernel of this name, symbol and target id. A `target` of
+        None means any target."""
         if target is not None and not self.asks_for_target(target):
             return False
         if self.chooses and not self.chooses(name, symbol):

@@ -176,8 +176,8 @@ def _of_baseline(path: str, query: Options) -> Build:
 
 
 def _unmatched(comparison: Comparison, query: Options) -> Iterator[str]:
-    """A message per `-k`, `--target` and `--member` without a kernel in either build, if others
-    match."""
+    """A message for each `-k`, `--target` and `--member` that matches no kernel of either build, if
+    another of them matches one."""
     kernels = [kernel for pair in comparison.pairs for kernel in (pair.old, pair.new)]
     kernels += comparison.gone + comparison.new
     met = {m for k in kernels for m in query.met(k.name, k.symbol, k.target, k.code_object)}

@@ -75,8 +75,8 @@ def settings_of(
     compile_commands: str | None,
     flags: Sequence[str] | None,
 ) -> Settings:
-    """How to compile, from the options. Relative paths in `flags` are relative to the current
-    folder."""
+    """The settings for compiling sources, from the options. Relative paths in `flags` are relative
+    to the current folder."""
     folder = os.getcwd() if flags else ""
     absolute = make_absolute(flags or (), folder)
     return Settings(tuple(dict.fromkeys(arch or ())), absolute, compiler, compile_commands)

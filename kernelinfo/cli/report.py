@@ -50,7 +50,7 @@ def _keys(text: str) -> tuple[str, ...]:
 
 
 def _among(keys: tuple[str, ...], offered: tuple[ByKey, ...]) -> tuple[ByKey, ...]:
-    """The keys, each once and among those offered. Raises `BadParameter`."""
+    """The keys, without repeats. Raises `BadParameter` for a key that `offered` does not have."""
     chosen = tuple(name for key in keys for name in offered if key == name)
     if len(chosen) != len(keys) or len({*keys}) != len(keys) or len(keys) > 2:
         text, names = ",".join(keys), ", ".join(offered)

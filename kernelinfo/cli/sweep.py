@@ -174,8 +174,8 @@ def command(
 
 
 def _unmatched(sweeps: Sequence[Sweep], query: Options) -> Iterator[str]:
-    """One message per pattern without a kernel (`-k nope matches no kernel`), if other patterns
-    have one."""
+    """One message per pattern that matches no kernel (`-k nope matches no kernel`), if another
+    pattern matches one."""
     kernels = [kernel for sweep in sweeps for kernel in sweep.kernels]
     met = set[tuple[str, str]]().union(
         *(query.met(kernel.name, kernel.symbol, None) for kernel in kernels)

@@ -284,8 +284,8 @@ Candidates = Callable[[Dispatch], Iterator[Measurement]]
 def _among(
     kernels: Iterable[Kernel], target: Target | None, device: Product | None, trap_handler: bool
 ) -> Candidates:
-    """The candidates among kernels; with a target, only kernels that run there, with its
-    occupancy."""
+    """The candidates among kernels. With a `target`, only kernels that run on it, with their
+    occupancy there."""
     whole, stems, bases = (defaultdict[str, list[Kernel]](list) for _ in range(3))
     for kernel in kernels:
         if target is not None:

@@ -59,7 +59,8 @@ FIELDS = {name: field for field, names in _COLUMNS.items() for name in names.spl
 
 
 class Resources(NamedTuple):
-    """Allocated resources as the profiler counts them; None if it does not state them."""
+    """Allocated resources as the profiler counts them; a field is None if the profiler does not
+    state it."""
 
     vgprs: int | None  # VGPRs per lane
     agprs: int | None  # AGPRs per lane
@@ -235,7 +236,7 @@ RocpdRow = dict[str, Any]
 
 
 def read_rocpd(path: Path, fields: Mapping[str, str]) -> Iterator[RocpdRow]:
-    """Dispatches as dictionaries by our field; missing values are left out.
+    """Dispatches as dictionaries from our field to its value, without missing values.
 
     `fields` maps a profiler's column, in lower case, to our field (`profile.FIELDS`). Raises
     `ReadError` for a damaged database or one of another tool.

@@ -144,7 +144,7 @@ def _document_key(column: Column) -> str:
 
 
 def _place(index: object) -> int:
-    """The place of a code object among the inputs. Raises `ValueError` for one below 0."""
+    """The place of a code object among the inputs. Raises `ValueError` for a negative number."""
     if type(index) is not int or index < 0:
         raise ValueError(say("saved-value", key="input", value=f"{index!r:.40}"))
     return index

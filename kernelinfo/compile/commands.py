@@ -95,7 +95,7 @@ def is_clang(compiler: str) -> bool:
 def find_wrapped_command(
     command: Sequence[str], values: Sequence[str], processes: Processes, folder: str
 ) -> tuple[str, ...]:
-    """The command of the clang that a wrapper runs for `command` of `make_device_command`.
+    """The command of the clang that a wrapper runs for `command`, which `make_device_command` made.
 
     `values` go before the user's flags. The wrapper never sees them: `-###` asks it what it would
     do with an empty file. hipcc prints its command, with everything it adds, as a shell line

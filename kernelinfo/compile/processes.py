@@ -49,7 +49,7 @@ _Streams = tuple[IO[bytes], IO[bytes], IO[bytes]]
 
 
 def on_path(name: str) -> str | None:
-    """Path of the program in the absolute folders of PATH; None if it has none.
+    """Path of the program in the absolute folders of PATH; None if no folder has it.
 
     Relative and empty entries of PATH are skipped: they mean the current folder, which may hold
     downloaded files.
@@ -59,7 +59,8 @@ def on_path(name: str) -> str | None:
 
 
 def find_program(name: str) -> str | None:
-    """Absolute path of a program, given by its path or by a name on PATH; None without one.
+    """Absolute path of a program, given by its path or by a name on PATH; None if there is no such
+    program.
 
     A program in the current folder is found only by its path.
     """

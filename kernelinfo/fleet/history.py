@@ -199,7 +199,7 @@ class History(NamedTuple):
 
     @property
     def kernels(self) -> tuple[KernelSummary | None, ...]:
-        """One per build; None if the build lacks the kernel, or could not be read there."""
+        """The kernel in each build; None if the build lacks it or could not be read there."""
         if not self.unread:
             return self.filled
         return tuple(None if n in self.unread else k for n, k in enumerate(self.filled))

@@ -171,8 +171,8 @@ def address(url: str) -> str:
 
 
 def with_own_paths(listed: Iterable[InputFile]) -> list[InputFile]:
-    """The files, each with a distinct path. Files of several roots that share a path get the part
-    of their address that differs."""
+    """The files, each with a distinct path. Files of several roots that share a path get the end of
+    their address as path, from the first part that differs."""
     by_path: dict[str, list[InputFile]] = {}
     for file in listed:
         by_path.setdefault(file.path, []).append(file)

@@ -182,9 +182,12 @@ def _check_count(
 def _choose_kernels(
     connection: duckdb.DuckDBPyConnection, names: Sequence[str], options: Options
 ) -> history.Whereabouts:
-    """Create the view `chosen`: kernels of these builds, names and targets, with `Library` and
-    `Place`, which is the path below the root and the member, both without versions. Returns these
-    two by code object."""
+    """Create the view `chosen` of the kernels that `options` choose in these builds. Returns code
+    object → (library, place).
+
+    The view has the columns `Library` and `Place`; the place is the path below the root with the
+    member, without versions.
+    """
     conditions = [f"k.Build IN ({_literals(names)})"]
     if options.targets:
         chosen = [target for target in _targets(connection) if options.asks_for_target(target)]

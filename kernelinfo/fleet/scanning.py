@@ -66,7 +66,8 @@ def make_request(
     accept_problems: str | None = None,
     **fields: Any,
 ) -> ScanRequest:
-    """The request of a scan; `accept_problems` is a file, `fields` are more fields of the request.
+    """The request of a scan; `accept_problems` is a file, `fields` are further fields of the
+    request.
 
     Raises `KernelinfoError` for a dataset that cannot be written or a file that cannot be read.
     """

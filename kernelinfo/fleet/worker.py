@@ -122,8 +122,8 @@ class ScanRequest(NamedTuple):
         return task.by_unit()
 
     def given_up(self, task: ScanTask) -> ScanTask:
-        """Write one row of `problems` per file of a task that killed its worker. Returns it with
-        this outcome."""
+        """Write one row of `problems` per file of a task that killed its worker. Returns the task
+        with this outcome."""
         seconds, memory = f"{self.timeout:g}", self.memory >> 20
         problem = Problem("", say("worker-ended", seconds=seconds, memory=memory))
         addresses = frozenset(file.address for file in task.files)

@@ -109,7 +109,7 @@ def is_copying_more(pair: Pair) -> bool:
 
 
 def raise_copies(finding: Finding, pair: Pair) -> Finding:
-    """A finding of KI107 as a warning that says what the baseline had; others unchanged."""
+    """The finding; one of KI107 becomes a warning that says how many copies the baseline has."""
     if finding.rule != _COPIES:
         return finding
     copies = pair.old.numbers.matrix_loop_copies
@@ -142,8 +142,8 @@ def can_tighten(pair: Pair) -> bool:
 
 
 def tighten(pair: Pair, gate: Gate) -> KernelSummary:
-    """The pinned kernel, updated with the numbers that got better, if any of these has an
-    allowance."""
+    """The pinned kernel with every number that got better replaced by the new one; unchanged if
+    none of these numbers has an allowance."""
     old, new = pair.old.numbers, pair.new.numbers
     better = {
         column.field: getattr(new, column.field)

@@ -29,7 +29,8 @@ def waves_by_vgprs(llvm_target: Target, wave_size: int, vgprs: int, dynamic_bloc
 def waves_by_sgprs(llvm_target: Target, version: int, sgprs: int, trap_handler: bool = True) -> int:
     """Waves per SIMD for `sgprs` per wave (IsaInfo::getOccupancyWithNumSGPRs).
 
-    LLVM has a table up to 22 and counts as the hardware since #201342."""
+    LLVM up to 22 looks them up in a table; since #201342 LLVM computes them as the hardware does.
+    """
     slots, file = llvm_target.waves.slots_per_simd, llvm_target.sgprs
     if not file.per_simd:
         return slots

@@ -27,7 +27,7 @@ class Clusters(NamedTuple):
 
 
 class Belief(NamedTuple):
-    """A value of one field that versions of other software assume instead of the hardware's."""
+    """A wrong value of one field, which some versions of other software assume."""
 
     by: Literal["LLVM", "HIP", "rocprofiler-sdk"]  # the software that assumes it
     before: int
@@ -38,8 +38,7 @@ class Belief(NamedTuple):
 
 
 def believed(beliefs: tuple[Belief, ...], by: str, version: int = 0) -> dict[str, Any]:
-    """The fields for which `version` of `by` assumes a value other than the hardware's, with that
-    value."""
+    """Field → value, for the fields of which `version` of `by` assumes a wrong value."""
     return {
         belief.field: belief.value
         for belief in beliefs

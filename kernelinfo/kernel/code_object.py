@@ -239,9 +239,10 @@ def is_generic(code: str, device: str) -> bool:
 
 
 def needed_settings(codes: Collection[str], device: str) -> str:
-    """The setting that a device of the target id `device` needs to load any of `codes`: `xnack+`.
+    """The setting, such as `xnack+`, that a device of the target id `device` needs to load any of
+    `codes`.
 
-    Empty if it loads one of them in the setting that `device` names, or in any setting.
+    Empty if the device loads one of them in any setting, or in the setting that `device` names.
     """
     device_id = parse_target_id(device)
     stated = dict(device_id.settings) if device_id else {}

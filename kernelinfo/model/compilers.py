@@ -333,7 +333,8 @@ def _with_belief(name: CauseName, target: Target, version: int) -> Target:
 
 
 def waves_by_causes(case: Case, causes: Collection[CauseName]) -> float:
-    """Waves per SIMD by the hardware's count, with the compiler's steps for `causes`."""
+    """Waves per SIMD by the hardware's count, except that the facts in `causes` are counted as the
+    compiler counts them."""
     for name in CAUSES:
         if name in causes:
             case = _changed(name, case)

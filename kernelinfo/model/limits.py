@@ -114,7 +114,7 @@ def waves_of(workgroup_size: int, wave_size: int) -> int:
 
 
 class Placement(NamedTuple):
-    """One demand under one launch on one target, and where its waves go."""
+    """A demand under a launch on a target, and the domain and registers that its waves share."""
 
     target: Target
     demand: Demand

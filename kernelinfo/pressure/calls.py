@@ -357,8 +357,8 @@ class CalledFunctions:
         return self._bodies[place]
 
     def used(self, body: FunctionBody) -> tuple[Counts, tuple[str, str, str]] | None:
-        """The registers that a kernel and what it calls use, as `registers.used`, and the callee
-        that uses most of each class; None if not all of the code is known."""
+        """(registers that a kernel and its callees use, in the form of `registers.used`; for each
+        class, the callee that uses most). None if not all of the code is known."""
         if not body.is_known:
             return None
         counts, names = [*used(body.registers)], ["", "", ""]

@@ -91,7 +91,8 @@ class AssemblyText(ScannedText):
         return CalledFunctions(self._callee)
 
     def _callee(self, place: FunctionPlace) -> FunctionBody | None:
-        """A function; None if the text does not define it, or several times."""
+        """The function called `place`; None if the text does not define it, or defines it several
+        times."""
         name = str(place)
         label = re.compile(rb"^[ \t]*+%b:" % re.escape(name.encode()), re.MULTILINE)
         starts = [match.start() for match in label.finditer(self.text)]
@@ -233,7 +234,8 @@ def _reads_of_half(text: str) -> int:
 
 
 def wait_flow(kernel: Kernel, function: LiveFunction) -> WaitFlow:
-    """The loads in flight at each instruction of a kernel's code, or of a function beside it."""
+    """The loads in flight at each instruction of a kernel, or of a device function in a file with
+    kernels."""
     counters = kernel.target.counters if kernel.target else ()
     if is_compiled := bool(kernel.code_object.stamps):
         counters = tuple(counter.of_llvm for counter in counters)

@@ -99,7 +99,8 @@ class Places:
         return union(self._held_by)
 
     def _block_accesses(self) -> tuple[list[int], list[int], list[int]]:
-        """(places that each block reads before overwriting them, overwrites, fills)."""
+        """For each block: places that it reads before overwriting them, places that it overwrites,
+        and places that it fills."""
         reads_of, writes_of, fills_of = list[int](), list[int](), list[int]()
         for block in range(self._function.size):
             reads = writes = fills = 0

@@ -73,8 +73,8 @@ class ScannedText:
         self.text = without_comments(searchable(data))
 
     def touched(self, symbol: str, line: int) -> TouchedRegisters | None:
-        """What the kernel whose label is on the given 1-based line touches; None as in
-        `prescan`."""
+        """The registers that the kernel with its label on a 1-based line touches; None in the same
+        cases as `prescan`."""
         start = self.line_numbers.offset(line)
         label = label_offset(self.text, symbol, start, line_end(self.text, start))
         is_plain = label is not None and not self.text[start:label].strip()

@@ -56,7 +56,7 @@ def _atomic_in_place(operation: Operation) -> Access:
 
 
 def _with_carry(operation: Operation) -> Access:
-    """Also writes the second of four or more operands if it is scalar: the carry."""
+    """The first operand is written; also the second of four or more, if it is scalar: the carry."""
     scalar = len(operation.operands) > 3 and re.match(
         r"vcc|s\d|s\[|ttmp|null", operation.operands[1]
     )
@@ -68,7 +68,7 @@ def _compare_to_exec(operation: Operation) -> Access:
 
 
 def _load(operation: Operation) -> Access:
-    """Writes LDS instead of a register if it has the modifier `lds`."""
+    """The first operand is written; with the modifier `lds`, LDS instead of a register."""
     return _NONE if "lds" in operation.modifiers else _FIRST
 
 

@@ -106,7 +106,8 @@ class KernelCode:
 
     @cached_property
     def _pressures(self) -> dict[Counts, nouns.Pressure]:
-        """Live registers, by their counts."""
+        """Counts of live registers → the same as a `Pressure`, one object for all instructions with
+        equal counts."""
         return {
             live: nouns.Pressure(live.vector(self.files), *live) for live in {*self.function.counts}
         }

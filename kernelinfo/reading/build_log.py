@@ -131,7 +131,8 @@ _LogLine = tuple[_Location, StatedValue]
 
 
 class LogBlock:
-    """Statements on one function, or on several at one location that cannot be distinguished."""
+    """Statements on one function; or on several functions of one location, which a log does not
+    tell apart."""
 
     def __init__(self, source: SourceLine, name: StatedValue, warnings: ReadWarnings) -> None:
         self._warnings = warnings
@@ -152,7 +153,8 @@ class LogBlock:
 
     @property
     def is_function(self) -> bool:
-        """True if it is not a kernel: LLVM 15 and 16 report other functions, too, without LDS."""
+        """True if the function is not a kernel. LLVM 15 and 16 also report other functions, without
+        LDS."""
         return self.is_complete and not self.is_kernel
 
     def warn(self, message: Message, line: int) -> None:

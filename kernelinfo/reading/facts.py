@@ -331,9 +331,9 @@ class DebugEntry(NamedTuple):
     def variables(self) -> list["DebugEntry"]:
         """Static variables of a function and of the scopes in it.
 
-        LLVM lists them before the first parameter. A later variable without a location is an
-        ordinary one that the compiler removed. In an inlined function no variable has a location;
-        there, static ones are external if the function's name is.
+        LLVM lists static variables before the first parameter. A later variable without a location
+        is an ordinary one that the compiler removed. In an inlined function no variable has a
+        location: if some are external there, only these count as static.
         """
         variables = [*self._before_parameters()]
         external = [variable for variable in variables if "DW_AT_external" in variable.numbers]

@@ -246,7 +246,7 @@ def _result(occupancy: Occupancy, printed: CompilerNumber | None) -> str:
 
 
 def _steps(target: Target, occupancy: Occupancy) -> str:
-    """The steps, with the step of the allocated VGPRs and the one without padding marked."""
+    """The steps. The step of the allocated VGPRs and the one without padding are marked."""
     demand = occupancy.demand
     steps: list[str] = []
     passed = 0

@@ -240,8 +240,8 @@ def within(
 ) -> Iterator[list[str]]:
     """Tables as lines, each at most `width` columns wide if possible.
 
-    This layout is for many numbers, which would be unreadable in wrapped rows. `labels` and
-    `numbers` are columns; the labels come first in each table.
+    Used for many numbers, which nobody could read in wrapped rows. `labels` and `numbers` are
+    columns; each table begins with the labels.
     """
     first = 0
     while first < len(numbers):

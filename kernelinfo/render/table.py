@@ -64,12 +64,13 @@ def table(
     targets: Sequence[str] = (),
 ) -> Iterator[list[paint.Span]]:
     """Lines of the heading and the rows. `names` and `short` map symbols to names; `targets` are
-    the cells of the column of targets, which is missing without them.
+    the cells of the column of targets; without them the table has no such column.
 
     A terminal shows the name first, once for all rows of a kernel, or above the row if it does not
     fit. Names are short where whole ones do not fit and the user chose none. A narrow terminal
     omits columns that are 0 for every kernel, and then the bars. A pipe or file gets the whole name
-    last, so that all other columns are aligned."""
+    last, so that all other columns are aligned.
+    """
     results, with_target = [row[0] for row in rows], bool(targets)
     called = [*named(rows, names, with_target=with_target)]
     columns = _columns(results, targets, view)
@@ -153,7 +154,8 @@ def _kinds(columns: CellColumns) -> str:
 
 
 def _columns(results: Sequence[Result], targets: Sequence[str], view: View) -> CellColumns:
-    """The columns of the table; those that the user sorts by are shown if no other one says it."""
+    """The columns of the table. A column that the user sorts by is added if no other column shows
+    its values."""
     further = [column for column in view.also if column.name not in _SHOWN]
     columns: CellColumns = {_TARGET: [*targets]} if targets else {}
     values = zip(*map(values_of, results), strict=True)

@@ -255,7 +255,8 @@ def untouched_registers(rule: Rule, kernel: Kernel, result: Occupancy) -> Iterat
 def _kinds(
     touched: TouchedRegisters, result: Occupancy, fewer: Demand
 ) -> Iterator[tuple[str, str, str]]:
-    """(allocated, touched, numbers for the descriptor) of each kind of which fewer would do."""
+    """(allocated, touched, numbers for the descriptor) of each class of registers of which the
+    kernel needs fewer."""
     if fewer.vgprs != result.demand.vgprs:
         arch, agprs = fewer.arch_vgprs, fewer.agprs
         yield (
@@ -271,8 +272,8 @@ def _kinds(
 
 
 def _fewer_vgprs(kernel: Kernel, result: Occupancy) -> Demand | None:
-    """The demand with the VGPRs and AGPRs that would do; None if they are not fewer, or not
-    known."""
+    """The demand with only the VGPRs and AGPRs that the code touches; None if these are not fewer,
+    or not known."""
     touched, target, numbers = kernel.touched, kernel.target, kernel.numbers
     if touched is None or target is None or not touched.entry_vgprs:
         return None
@@ -284,8 +285,8 @@ def _fewer_vgprs(kernel: Kernel, result: Occupancy) -> Demand | None:
 
 
 def _fewer_sgprs(kernel: Kernel, result: Occupancy) -> Demand | None:
-    """The demand with the SGPRs that would do; None if they are not fewer, not known, or never
-    limit."""
+    """The demand with only the SGPRs that the code touches; None if these are not fewer, not known,
+    or never limit."""
     touched, target = kernel.touched, kernel.target
     if touched is None or target is None or not touched.entry_sgprs:
         return None

@@ -264,9 +264,9 @@ def _at(place: SpillPlace) -> str:
 
 
 def _are_of_a_library(callees: tuple[str, ...]) -> bool:
-    """True if all callees are functions of the compiler's libraries, as `__ockl_printf_begin`.
+    """True if all callees are functions of the compiler's libraries, such as `__ockl_printf_begin`.
 
-    Such names are reserved for them (ISO C 7.1.3). False without a callee.
+    Names with two underscores are reserved for these (ISO C 7.1.3). False without a callee.
     """
     return bool(callees) and all(demangle(callee).startswith("__") for callee in callees)
 

@@ -138,8 +138,7 @@ def open_module(
 
 
 def merge_options(request: Request, settings: Settings) -> tuple[Request, Settings]:
-    """The request and the settings, with the level and the LLVM options of both merged into
-    each."""
+    """The request and the settings; each gets the level and the LLVM options of both."""
     level = (f"-O{request.level}",) if request.level else ()
     llvm = (word for option in request.options for word in ("-mllvm", option))
     flags = (*settings.flags, *level, *llvm)
@@ -156,7 +155,7 @@ def clang_of(file: Input) -> str | None:
 
 
 def names_kernels(request: Request, options: Options) -> bool:
-    """True if the user names kernels and sets no condition on them as compiled."""
+    """True if the user names kernels, without a condition that only compiled kernels can answer."""
     return bool(request.kernel or options.kernels) and options.where is None
 
 
@@ -194,9 +193,9 @@ class Baseline(NamedTuple):
         return _variants(self._read_for(change), change, changes, self.level, options)
 
     def _read_for(self, change: Asked) -> IrModule:
-        """The module with workgroup sizes for reading its kernels: a launch bound above the
-        compiled launch does not make the host launch more workitems, so such kernels keep that
-        launch."""
+        """The module, for reading variants with this change. A launch bound above the compiled
+        launch does not make the host launch more workitems, so kernels whose bound is raised keep
+        the compiled launch."""
         sizes = []
         for symbol, variant in self.compiled.items():
             if variant.result and (resident := variant.result.occupancy):

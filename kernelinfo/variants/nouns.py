@@ -153,11 +153,11 @@ def _cost(variant: Variant) -> Cost:
 
 
 def keep_worthwhile(variants: Sequence[Variant]) -> tuple[Variant, ...]:
-    """The first of `variants`, as compiled, and those that may be worth having, in their order.
+    """The first of `variants` (as compiled), and those that may be worth having, in their order.
 
-    Variants with fewer waves/SIMD than as compiled are left out if they save nothing, or if another
-    of the same form with more waves saves as much. A variant's waves are those that it got or asked
-    for, whichever is fewer.
+    A variant with fewer waves/SIMD than as compiled is left out if it saves nothing, or if another
+    variant of the same form has more waves and saves as much. The waves of a variant are the ones
+    that it asked for or the ones that it got, whichever are fewer.
     """
     base, *changed = variants
     now = base.waves_per_simd

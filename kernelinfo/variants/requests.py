@@ -204,8 +204,8 @@ def _launched(compiled: Result | None) -> Iterator[int]:
 
 
 def _smaller_bounds(compiled: Result | None) -> Iterator[int]:
-    """Launch bounds below the declared one that may end spills, but none below a stated launch; all
-    of them for a kernel that does not compile unchanged."""
+    """Launch bounds below the declared one that may end spills. Those below a launch that the user
+    states are left out. For a kernel that does not compile unchanged, all bounds."""
     if compiled is None:
         yield from _BOUNDS
     elif _spills(compiled) and compiled.kernel.numbers.required_workgroup is None:

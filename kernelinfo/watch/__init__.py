@@ -48,7 +48,7 @@ class WatchedOutputs:
     or is missing for a moment, its previous reading stays until the file stops changing.
 
     A source that is saved while the command runs ends it and its group, and it runs again. Files
-    that appear or vanish meanwhile are the command's own.
+    that appear or vanish meanwhile count as written by the command.
     """
 
     def __init__(self, paths: Sequence[str], options: Options, command: str = "") -> None:
@@ -186,8 +186,8 @@ class WatchedOutputs:
         return now - since >= _REST
 
     def _with_neighbours(self, due: Iterable[str], stamps: Snapshot) -> list[str]:
-        """The files and their neighbours of the same source, which state parts of the same kernels:
-        assembly, code object, Triton's JSON; or are a database and its log."""
+        """The files, and the files next to them that belong to the same kernels: assembly, code
+        object and Triton's JSON of one source, or a database and its log."""
         groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for path in stamps:
             groups[_source(path)].append(path)

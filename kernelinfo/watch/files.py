@@ -248,8 +248,11 @@ def _is_ignored(path: str, patterns: dict[str, list[IgnorePattern]], *, is_folde
 
 
 def _patterns_of(folder: str, *, is_named: bool) -> dict[str, list[IgnorePattern]]:
-    """The patterns that apply in a folder; none if the user named a folder that is ignored as a
-    whole: by a folder above, or by itself, as Meson's build folders are."""
+    """The patterns that apply in a folder.
+
+    None apply if the user named a folder that is ignored as a whole: by a folder above, or by its
+    own `.gitignore`, like the build folders of Meson.
+    """
     root = os.path.abspath(folder)
     above, inside = [*_above(root)], [*_patterns(root)]
     is_ignored = any(pattern.pattern == f"{ANY_FOLDERS}/*" for pattern in inside) or any(
@@ -328,7 +331,8 @@ class Sources:
         self._seen = {path: seen.get(path, stamp) for path, stamp in now.items()}
 
     def _is_other(self, path: str) -> bool:
-        """True if the content differs from that at the last change, or cannot be compared."""
+        """True if the content differs from that at the last change, or if the two cannot be
+        compared."""
         try:
             content = blake2b(read_document(path, _MOST_BYTES)).digest()
         except (OSError, ReadError):

@@ -243,7 +243,7 @@ class Expansion(NamedTuple):
     """True if macros set symbols that are named by their arguments."""
 
     def before(self, offset: int) -> dict[str, int]:
-        """The number of each directive that makes the code at an offset depend on other text."""
+        """Directive → how many of it make the code at an offset depend on other text."""
         included = bisect_left(self.includes, offset)
         counts = {".include": included} if included else {}
         index = bisect_left(self.ranges, (offset, 0, "")) - 1

@@ -320,10 +320,10 @@ def with_linking_info(
     *,
     xnack: bool,
 ) -> list[KernelFacts]:
-    """The kernels with numbers that include their callees, as `metadata.with_callees`.
+    """The kernels, with numbers that include their callees; see `metadata.with_callees`.
 
-    `variables` holds the bytes of the module's LDS variables; a function that uses other variables
-    is marked open.
+    `variables` holds the bytes of the module's LDS variables. The callees of a function that uses
+    other variables count as unknown.
     """
     for function in functions.values():
         function.is_open |= not function.uses.keys() <= variables.keys()

@@ -423,7 +423,7 @@ def _rows(code: bytes) -> list[_LineRow]:
 
 
 def own_line(rows: Sequence[_LineRow]) -> tuple[int, int]:
-    """File number and line at which a function with these rows begins.
+    """File number and line at which a function begins; `rows` are its `.loc` directives.
 
     LLVM up to 16 states the function's own line first, with column 0. Later versions begin with the
     first instruction, possibly an inlined one; then the last row names the function's own file.

@@ -156,8 +156,8 @@ def _of_section(
 def _filled(
     data: Data, begin: int, end: int, functions: Iterable[OwnedRange], owner: Owner
 ) -> Iterator[OwnedRange]:
-    """The functions in a range; a shared byte goes to the first function. Bytes between functions
-    go to `owner`, except filler in code and zeros in data of unknown kind."""
+    """The functions in a range; a byte of several functions goes to the first. Bytes between
+    functions go to `owner`, except filler in code and zeros in data of unknown kind."""
     position = begin
     for function in functions:
         start, stop = max(function.begin, position), min(function.end, end)

@@ -156,9 +156,12 @@ _MANY_DIGITS = re.compile(rb"[0-9]{65}")
 
 
 class _TarStream:
-    """A stream for `tarfile`: after a piece that was pushed back, the bytes of a file or of another
-    stream. A second read past the end raises `EOFError`: `tarfile` would go on skipping bytes that
-    a damaged header claims."""
+    """A stream for `tarfile`: first a piece that was pushed back, then the bytes of a file or of
+    another stream.
+
+    A second read past the end raises `EOFError`; otherwise `tarfile` would go on skipping bytes
+    that a damaged header claims.
+    """
 
     def __init__(self, file: Any, piece: bytes = b"") -> None:
         self._file = file

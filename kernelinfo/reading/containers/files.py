@@ -169,10 +169,11 @@ def is_read(path: str, among: Sequence[str]) -> bool:
 
 
 def log_of(database: str) -> str | None:
-    """Path of the write-ahead log that a database is read with, which tinygrad always leaves.
+    """Path of the write-ahead log that belongs to a database; tinygrad always leaves one.
 
-    None if there is no log, if database and log are too large to copy, or if it is a link out of
-    the folder that may be read."""
+    None if there is no log, if database and log are too large to copy, or if the log is a link out
+    of the folder that may be read.
+    """
     log = database + LOG
     if not os.path.isfile(log) or (bound() and not is_below(log, bound())):
         return None

@@ -219,8 +219,8 @@ def stored_file(blob: Blob, container: str, name: str, offset: int, size: int) -
 def streamed_file(
     blob: Blob, container: str, name: str, read: Callable[[int], bytes], size: int
 ) -> Blob | Problem | Note:
-    """An archive's file of `size` bytes from `read`; a note if it is not worth opening, a problem
-    if it is too large."""
+    """An archive's file of `size` bytes, read by `read`. If it is too large, a problem; if it is
+    not worth opening, a note."""
     whole = bytearray(read(min(size, HEAD_BYTES)))
     limit = blob.bounds.held_bytes(len(blob.data))
     if not may_hold_code(blob, whole, name, size):

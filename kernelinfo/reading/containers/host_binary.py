@@ -382,7 +382,7 @@ def _elf_extent(data: Data) -> tuple[int, int] | None:
 
 
 def _is_sound(data: Data) -> bool:
-    """True if all tables, segments and sections of an ELF file lie within it, and it has notes or
+    """True if an ELF file contains all its tables, segments and sections, and has notes or
     symbols."""
     warnings: list[ReadWarning] = []
     try:

@@ -111,7 +111,7 @@ def render_markdown(outcome: Outcome, view: View) -> Iterator[str]:
 
 
 def _moved(comparison: Comparison, view: View) -> Iterator[str]:
-    """Changes since the baseline in one line, with a folded table of affected kernels."""
+    """One line on the changes since the baseline, and a folded table of affected kernels."""
     changes = diff.rows(comparison)
     affected = rows_in_markdown(changes, diff.AFFECTED, view)
     moved = sum(row.status in diff.AFFECTED for row in changes)

@@ -296,8 +296,9 @@ def _text(element: Element, *, xml_declaration: bool = False) -> str:
 def _suites(
     outcome: Outcome, by_result: Mapping[int, list[check.Claim]], view: View
 ) -> Iterator[Element]:
-    """The suites with their counts. `by_result` holds the claims by the result's `id`. If a file
-    has several code objects of one member and target, the second is `#2`."""
+    """The suites with their counts. `by_result` holds the claims by the `id` of the result. If a
+    file has several code objects with the same member and target, the name of the second one's
+    suite ends in `#2`."""
     seen: Counter[tuple[str, str | None]] = Counter()
     by_code_object = groupby(outcome.report.results, lambda result: result.kernel.code_object)
     for code_object, results in by_code_object:

@@ -244,7 +244,8 @@ def toolchain(comparison: Comparison) -> str:
 
 
 def compilers_in_words(*builds: Sequence[str]) -> list[str]:
-    """Names and versions of the compilers of each build; their whole stamps if those are equal."""
+    """Names and versions of the compilers of each build. If these are equal in all builds, whole
+    stamps instead."""
     names = [", ".join(dict.fromkeys(map(paint.compiler_name, stamps))) for stamps in builds]
     return names if len({*names}) > 1 else [", ".join(stamps) for stamps in builds]
 
@@ -271,7 +272,8 @@ def retargeted(comparison: Comparison) -> str:
 
 
 def whole_moves(comparison: Comparison) -> Iterator[tuple[str, str, str, int]]:
-    """(`target` or `library`, name, `gone` or `new`, kernels) for each that only one build has."""
+    """(`target` or `library`, its name, `gone` or `new`, number of kernels) of each target and
+    library that only one build has."""
 
     if not comparison.gone and not comparison.new:
         return

@@ -329,8 +329,8 @@ def _title(kernel: KernelName, style: NameStyle) -> tuple[str, str, int]:
 
 
 def _input(code_object: CodeObject) -> tuple[Any, ...]:
-    """(location, kind, processor, target id, compiler, offset, file or member, its short name,
-    options of Triton)."""
+    """The source of kernels as a row of the page: location, kind, processor, target id, compiler,
+    offset, file or member, its short name, options of Triton."""
     return (
         member_path(code_object.path, code_object.member),
         code_object.kind,

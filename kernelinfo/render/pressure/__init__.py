@@ -217,7 +217,8 @@ def mix(story: Story) -> list[str]:
 
 
 def by_class(code: InstructionMix) -> str:
-    """All counts but the number of instructions: classes, spills, bytes of one lane."""
+    """All counts except the number of instructions: classes, spills, and the bytes that one lane
+    moves."""
     parts = [_by_class(code, None)]
     if code.counts.other:
         parts.append(f"{code.counts.other} other")
@@ -355,8 +356,8 @@ def to_reach(story: Story, most_idle: int = _MOST_IDLE, occupancy: Occupancy | N
 
 
 def _limited(waves: float, occupancy: Occupancy | None) -> str:
-    """`; LDS allows 3`: the lowest limit other than VGPRs that is below these waves per SIMD; else
-    empty."""
+    """The lowest limit other than VGPRs, if it is below these waves per SIMD: `; LDS allows 3`;
+    else empty."""
     others = [
         (limit.waves_per_simd, RESOURCES[limit.resource])
         for limit in (occupancy.limits if occupancy else ())

@@ -87,8 +87,8 @@ _MOST_NAMED = 3  # places of loads that one line or wait names
 
 
 def waited_for(story: Story) -> dict[SourceLine, str]:
-    """For each source line, what its waits wait for: `:75 (15)`, the place of the loads and the
-    fewest instructions in between, nearest first."""
+    """Source line → what its waits wait for: `:75 (15)`, the place of the loads and the fewest
+    instructions in between, nearest first."""
     completed: dict[SourceLine, list[tuple[CodeLocation, int]]] = {}
     for wait in story.waits:
         if wait.at.source and wait.completes:
@@ -108,7 +108,7 @@ def _nearest(loads: Iterable[tuple[CodeLocation, int]], near: CodeLocation, unit
 
 
 def wait_comments(story: Story) -> dict[int, str]:
-    """For each wait, by the number of its instruction, a comment that says what it waits for."""
+    """Number of each wait's instruction → a comment that says what the wait waits for."""
     return {
         wait.at.number: f"  ; for {_nearest(wait.completes, wait.at, ' instr before')}"
         for wait in story.waits

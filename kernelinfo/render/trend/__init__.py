@@ -72,8 +72,8 @@ class TrendRow(NamedTuple):
 
 
 def rows(trend: Trend) -> list[TrendRow]:
-    """One row per kernel that moved: first the affected ones, worst first; last those that moved
-    and moved back, and those that only builds between the first and the last have."""
+    """One row per kernel that moved. Affected kernels come first, worst first; at the end are
+    kernels that moved and moved back, and those that neither the first nor the last build has."""
     by_kernel = {id(history.latest): history for history in trend.histories}
     pairs = [(row, by_kernel.pop(id(row.kernel))) for row in diff.rows(trend.whole)]
     back = [
@@ -174,11 +174,13 @@ def _recompiled_in_words(
 
 
 def told_builds(trend: Trend) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """(index, cells) of the builds to list: all of up to 12; else the first, the last, and those in
-    which a kernel is affected, came or went, a compiler changed or something could not be read.
+    """(index, cells) of the builds to list.
 
-    Cells are the sums of kernels, waves per SIMD, spilling ones, scratch, VGPRs and code, and the
-    step from the build before in words."""
+    Up to 12 builds are all listed; of more, the first, the last, and those in which a kernel is
+    affected, came or went, a compiler changed or something could not be read. Cells are the sums of
+    kernels, waves per SIMD, spilling ones, scratch, VGPRs and code, and the step from the build
+    before in words.
+    """
     last = len(trend.builds) - 1
     changed = {name for name, _ in recompiled(trend)}
     scratch = paint.sizes([build.sums.scratch_bytes_per_lane for build in trend.builds])
@@ -251,7 +253,8 @@ def groups(trend: Trend) -> list[tuple[str, ...]]:
 
 
 def sparkline(history: History) -> str:
-    """One bar per build, at most 16: of more builds, each bar is the worst of its share.
+    """One bar per build, at most 16 bars; with more builds a bar stands for several, and shows the
+    worst.
 
     A bar is the percent of the wave slots, or spills or scratch if no waves moved. The scale ends
     at 100 % or at the largest value. A blank is a build without the kernel.

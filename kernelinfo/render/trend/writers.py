@@ -115,8 +115,11 @@ def _kernel_lines(moved: Sequence[trends.TrendRow], view: View) -> Iterator[list
 def _fold(
     moved: Sequence[trends.TrendRow], names: NameStyle, top: int | None
 ) -> tuple[list[list[trends.TrendRow]], list[str], list[str]]:
-    """Rows that are equal but for their library, in their order, `top` of them if it is set; their
-    libraries; and their names, in which namesakes of one library and target are told apart."""
+    """(rows, their libraries, their names): the rows in their order, at most `top` if that is set,
+    where rows that differ only in library are one row.
+
+    Names of kernels that share name, library and target are extended until they differ.
+    """
     equal: dict[tuple[str, ...], list[trends.TrendRow]] = {}
     for row in moved:
         name = diff.arrow(*(name_of(kernel, names) for kernel in row.change.sides))
