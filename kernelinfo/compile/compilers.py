@@ -70,17 +70,6 @@ class Compiler(NamedTuple):
             *("-o", "-", "-"),
         ]
 
-    def to_optimised(self, triple: str, target_id: str, level: str, *options: str) -> list[str]:
-        """The command that prints textual IR after the optimisation of `to_assembly`.
-
-        llvmlite has none.
-        """
-        *command, out, output, source = self.to_assembly(
-            triple, target_id, level, *options, is_optimised=False
-        )
-        order = ("-Xclang", "-emit-llvm-uselists")
-        return [*command, "-emit-llvm", *order, out, output, source]
-
     def _command(self, triple: str = TRIPLES[0]) -> tuple[str, ...]:
         # Configuration files may add options and plug-ins. Older clangs read none.
         version = major_version(self.version) or _CLOSED

@@ -127,7 +127,7 @@ class IrKernel(NamedTuple):
 def definitions(text: str) -> Iterator[IrKernel]:
     """The kernels of a module, in order."""
     for match in _kernels(text):
-        line = _QUOTED.sub(lambda quoted: "_" * len(quoted[0]), match[0])
+        line = _masked(match[0])
         after = _end_of_parameters(line, match.end(2) - match.start())
         reference = _REFERENCE.search(line, after)
         if reference:
@@ -223,30 +223,76 @@ def without_other_kernels(text: str, symbols: Collection[str]) -> str:
     return "".join([*pieces, text[position:]])
 
 
-def without_bodies(text: str, symbols: Collection[str]) -> str:
-    """The optimised module, in which all kernels but the named ones only return.
+STAND_IN = "kernelinfo.others"
+"""Symbol of the kernel that `with_stand_in` adds."""
+_REGISTERS = "".join(
+    f'  %v{number} = call {kind} asm sideeffect "", "=v"()\n'
+    f'  call void asm sideeffect "", "v"({kind} %v{number})\n'
+    for number, kind in enumerate(("i32", *(f"<{n} x i32>" for n in (2, 3, 4, 5, 8, 16, 32))))
+)
+"""Instructions with VGPRs of each size that clang 13 knows."""
+_TYPE = re.compile(r"(?:ptr addrspace\(\d+\)|[<{\[].*|\S+)$")
 
-    Use-list order directives across functions are removed: they count uses in the removed bodies,
-    and clang 15 and 19 cannot read the ones that they print. If a body is removed, other functions
-    become global: clang 19 crashes on local ones that nothing calls.
+
+def with_stand_in(text: str, symbols: Collection[str], shared: Iterable[str]) -> str:
+    """The module with a kernel before its own, in place of those that are left out.
+
+    Nothing is known of what it does with `shared`, which are of `definition_texts`: it stores the
+    addresses of variables, and of functions that call the functions. It has the attributes of the
+    first kernel of `symbols`.
     """
-    pieces, position = [], 0
-    for match in _kernels(text):
-        end = text.find("\n}", match.end())
-        if _symbol(match[2]) not in symbols and end >= 0:
-            pieces += [text[position : match.end()], "\n  ret void"]
-            position = end
-    changed = _ORDER_OF_USES.sub("", "".join([*pieces, text[position:]]))
-    return _LOCAL.sub("define ", changed) if pieces else changed
+    group = next(kernel.group for kernel in definitions(text) if kernel.symbol in symbols)
+    functions, names, stores = "", list[str](), ""
+    for definition in shared:
+        names += _NAME.findall(definition)[:1]
+        if match := _GLOBAL.match(definition):
+            space = _SPACE.match(match[2])
+            stores += _store(f"ptr {space[1] if space else ''} @{match[1]}")
+        elif match := _DEFINITION.match(definition):
+            caller = f"{STAND_IN}.{len(names)}"
+            functions += _caller(match, caller)
+            stores += _store(f"ptr @{caller}")
+    head = f"define amdgpu_kernel void @{STAND_IN}(ptr addrspace(1) %to)"
+    reference = "" if group is None else f" #{group}"
+    kernel = f"{functions}{head}{reference} {{\n{_REGISTERS}{stores}  ret void\n}}\n\n"
+    start = text.index("\ndefine ") + 1
+    every = "|".join(map(re.escape, names))
+    orders = re.compile(rf"^uselistorder .*@(?:{every}), .*\n", re.M)  # they count the uses
+    return orders.sub("", f"{text[:start]}{kernel}{text[start:]}")
+
+
+def _store(value: str) -> str:
+    return f"  store volatile {value}, ptr addrspace(1) %to\n"
+
+
+def _caller(function: re.Match[str], name: str) -> str:
+    """A function that does nothing but call another, whose first line is given."""
+    head = " ".join(word for word in function[1].split() if word not in _LINKAGE)
+    line = _masked(function[0])
+    parameters = function[0][function.end(2) : _end_of_parameters(line, function.end(2))]
+    result = _TYPE.search(_masked(head))
+    kind = head[result.start() :] if result else ""
+    given, value = ("", "") if kind == "void" else ("%kernelinfo.made = ", " %kernelinfo.made")
+    group = _REFERENCE.search(line, function.end(2))
+    return (
+        f"define {head} @{name}{parameters}{group[0] if group else ''} {{\n"
+        f"  {given}call {head} @{function[2]}{parameters}\n"
+        f"  ret {kind}{value}\n}}\n\n"
+    )
+
+
+def _masked(text: str) -> str:
+    """The text with underscores in place of quoted parts."""
+    return _QUOTED.sub(lambda quoted: "_" * len(quoted[0]), text)
 
 
 _NAME = re.compile(r'@("[^"\n]*"|[-\w$.]+)')
 _GLOBAL = re.compile(r'^@("[^"\n]*"|[-\w$.]+) = (.*)$', re.M)
-_CONSTANT = re.compile(r"[^\"(\[{]*\bconstant ")
+_CONSTANT = re.compile(r"[^\"\[{]*?\bconstant ")
+_LDS = re.compile(r'@(?:"[^"\n]*"|[-\w$.]+) = [^"\[{]*?addrspace\(3\)')
+_KERNEL = re.compile(r"define [^@\n]*\bamdgpu_kernel ")
+_SPACE = re.compile(r"[^\"\[{]*?(addrspace\(\d+\))")
 _DECLARATION = re.compile(r'^declare [^@\n]*@(?!llvm\.)("[^"\n]*"|[-\w$.]+)\(.*$', re.M)
-_MATRIX_OR_ASSEMBLY = re.compile(r"@llvm\.amdgcn\.s?mfma|\basm\b")
-_MOST_LINES = 40
-"""Lines of a function without a branch that LLVM inlines, however many others call it."""
 
 
 def definition_texts(text: str) -> dict[str, str]:
@@ -255,7 +301,7 @@ def definition_texts(text: str) -> dict[str, str]:
     The text of a function ends with its attributes. Intrinsics are left out.
     """
     groups = _groups(text)
-    texts = {_symbol(match[1]): match[2] for match in _GLOBAL.finditer(text)}
+    texts = {_symbol(match[1]): match[0] for match in _GLOBAL.finditer(text)}
     texts |= {_symbol(match[1]): match[0] for match in _DECLARATION.finditer(text)}
     for match in _DEFINITION.finditer(text):
         group = _REFERENCE.search(match[0], match.end(2) - match.start())
@@ -272,39 +318,53 @@ def reached(texts: Mapping[str, str], symbols: Iterable[str]) -> dict[str, str]:
     new = {*symbols} & texts.keys()
     while new:
         seen |= {symbol: texts[symbol] for symbol in new}
-        names = {name for symbol in new for name in _NAME.findall(texts[symbol])}
-        new = ({*map(_symbol, names)} & texts.keys()) - seen.keys()
+        new = ({*names(texts[symbol] for symbol in new)} & texts.keys()) - seen.keys()
     return seen
 
 
-def may_stay_called(definition: str, *, inlines_all: bool) -> bool:
-    """True for a function (not a kernel) that LLVM may leave as a call instead of inlining it.
+def names(definitions: Iterable[str]) -> Iterator[str]:
+    """The symbols in texts of functions and variables, themselves among them."""
+    return (_symbol(name) for definition in definitions for name in _NAME.findall(definition))
 
-    Whether it is inlined depends on all its callers (LLVM InlineCost.cpp, LastCallToStaticBonus).
-    With `inlines_all` only `noinline` keeps a function from being inlined.
+
+def shared(
+    texts: Mapping[str, str], symbols: Collection[str], others: Iterable[str]
+) -> tuple[str, ...]:
+    """Those of `definition_texts` that the kernels `symbols` reach and code refers to that only
+    the `others` reach. Without constants, and functions that are always inlined."""
+    mine = reached(texts, symbols)
+    theirs = reached(texts, others)
+    used = {*names(theirs[symbol] for symbol in theirs.keys() - mine.keys())}
+    return tuple(text for symbol, text in mine.items() if symbol in used and _may_move(text))
+
+
+def _may_move(definition: str) -> bool:
+    """True for a function or a variable that optimisation may treat by all its uses."""
+    if match := _GLOBAL.match(definition):
+        return not _CONSTANT.match(match[2])
+    words = definition.rpartition("\n")[2].split()
+    return definition.startswith("define ") and "alwaysinline" not in words
+
+
+def is_open(texts: Mapping[str, str]) -> bool:
+    """True if calls may reach functions that nothing names, by a pointer or without a body, or
+    called functions use LDS, which all of a module share (LLVM AMDGPULowerModuleLDS.cpp).
+
+    `texts` are what kernels reach.
     """
-    body, _, words = definition.rpartition("\n")
-    if definition.startswith("declare "):
-        return True
-    if not body.startswith("define ") or " amdgpu_kernel " in body[: body.find("@")]:
-        return False
-    if {"alwaysinline", "noinline"} & {*words.split()}:
-        return "noinline" in words.split()
-    is_small = "\n  br " not in body and body.count("\n") <= _MOST_LINES
-    return not (inlines_all or is_small)
-
-
-def is_variable(definition: str) -> bool:
-    """True for a global that code may write, in memory or LDS, and for an alias."""
-    return not definition.startswith(("define ", "declare ")) and not _CONSTANT.match(definition)
-
-
-def may_use_agprs(definition: str) -> bool:
-    """True for a function with matrix instructions, assembly, or a call of a pointer."""
-    if _MATRIX_OR_ASSEMBLY.search(definition):
-        return True
-    calls = (line.partition("call ")[2] for line in definition.splitlines())
-    return any("%" in call.partition("@")[0] for call in calls)
+    lds = {symbol for symbol, text in texts.items() if _LDS.match(text)}
+    for text in texts.values():
+        calls = (line.partition("call ")[2] for line in text.splitlines())
+        if text.startswith("declare ") or any("%" in call.partition("@")[0] for call in calls):
+            return True
+        if (
+            text.startswith("define ")
+            and _may_move(text)
+            and not _KERNEL.match(text)
+            and lds.intersection(names([text]))
+        ):
+            return True
+    return False
 
 
 def attributes(text: str, names: Iterable[str]) -> dict[str, dict[str, str]]:

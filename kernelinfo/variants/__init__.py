@@ -6,7 +6,7 @@ IR file -> text -> function attributes edited -> the user's compiler -> assembly
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -17,7 +17,6 @@ from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import build
 from kernelinfo.compile import Settings, ir
 from kernelinfo.compile.compilers import (
-    INLINE_ALL,
     Compiler,
     drivers,
     major_version,
@@ -43,7 +42,7 @@ from kernelinfo.variants.nouns import Origin, Variant, is_same
 from kernelinfo.variants.nouns import choose_written as choose_written
 from kernelinfo.variants.nouns import lines as lines
 from kernelinfo.variants.nouns import measures as measures
-from kernelinfo.variants.requests import AS_COMPILED, Request, fewest_waves
+from kernelinfo.variants.requests import AS_COMPILED, Request
 from kernelinfo.variants.requests import SIZES as SIZES
 from kernelinfo.variants.requests import WAVES as WAVES
 from kernelinfo.variants.requests import Asked as Asked
@@ -79,6 +78,20 @@ class IrModule(NamedTuple):
         }:
             return self
         return self._replace(text=ir.without_other_kernels(self.text, symbols))
+
+    def shared(self, symbols: Collection[str]) -> tuple[str, ...]:
+        """Texts of the functions and variables that the kernels share with others."""
+        every = {kernel.symbol for kernel in ir.definitions(self.text)}
+        return ir.shared(self.texts, symbols, every.difference(symbols))
+
+    def with_stand_in(self, symbols: Collection[str]) -> IrModule:
+        """The module of the kernels next to one of which nothing is known, in place of the others.
+
+        It may run in one wave/SIMD, which has more registers than VGPRs."""
+        part = self.of_kernels(symbols)
+        text = ir.with_stand_in(part.text, symbols, self.shared(symbols))
+        one_wave = {ir.STAND_IN: {SIZES: "1,256", WAVES: "1"}}
+        return part._replace(text=ir.with_attributes(text, one_wave))
 
     def compile(
         self, changes: Mapping[str, Mapping[str, str]], level: str, options: tuple[str, ...]
@@ -209,17 +222,26 @@ class Baseline(NamedTuple):
         """Attribute name → value of a change of one kernel."""
         return change.attributes(has_required_size=self.required_size(symbol) is not None)
 
-    def has(self, symbol: str, variant: Variant) -> bool:
+    def has(self, symbol: str, variant: Variant, *, is_alone: bool) -> bool:
         """True if this kernel gets the same variant when it alone is changed, and not several
-        kernels."""
-        if (result := variant.result) is None:
-            return False
-        options = (*self.options, *variant.asked.options)
-        changes = {symbol: self.attributes(variant.asked, symbol)}
-        module = self._read_for(variant.asked)
-        made = compile_optimised(module, changes, self.level, options, [result])
-        alone = made.get(symbol) or self.variants(variant.asked, [symbol])[symbol].result
-        return is_same(alone, result)
+        kernels.
+
+        With `is_alone`, the variant was compiled without the module's other kernels; then they are
+        not compiled here, either, and the result is False if the variant may depend on them.
+        """
+        module = self.module
+        parts = [module.with_stand_in([symbol])]
+        parts += [] if is_alone else [module.of_kernels([symbol])]
+        if not may_call_any(module, [symbol], [variant.result]) and all(
+            self._makes(part, symbol, variant) for part in parts
+        ):
+            return True
+        return not is_alone and self._makes(module, symbol, variant)
+
+    def _makes(self, module: IrModule, symbol: str, variant: Variant) -> bool:
+        """True if the variant is the same in a module in which only this kernel is changed."""
+        made = self._replace(module=module).variants(variant.asked, [symbol])
+        return is_same(made[symbol].result, variant.result)
 
     def required_size(self, symbol: str) -> int | None:
         """Workitems of the workgroup that a kernel's source requires; None if it does not."""
@@ -267,31 +289,37 @@ def leave_out_others(
     """The baseline of the kernels named by `symbols`, compiled without the module's other kernels,
     and notes.
 
-    If their numbers may depend on the other kernels, the two are compared. If they do depend on
-    them, the result is the baseline of the whole module, and a note says so. `whole` is that
-    baseline if it is compiled already.
+    `whole` is the baseline of the whole module if it is compiled already. If the kernels differ
+    from it, or from `reference`, the result is the baseline of the whole module, and a note says
+    so. Without both, the kernels are compared with those that the compiler makes next to a
+    stand-in. If these differ, they are the result, and a note says that the whole module may give
+    others.
     """
     part = module.of_kernels(symbols := tuple(symbols))
     if part is module:
         return whole or baseline(module, request, reference), ()
     alone = baseline(part, request, reference)
-    expected = reference
     if not reference and whole is None:
-        changes = {symbol: dict[str, str]() for symbol in symbols}
         results = [alone.compiled[symbol].result for symbol in symbols]
-        likely = [*filter(None, results)]
-        is_sure = len(likely) == len(symbols) and not any(
-            may_depend_on_others(module, symbols, alone.options, result) for result in likely
-        )
-        if is_sure and not shares_definitions(module, symbols, alone.options):
+        if not module.shared(symbols) and not any(may_depend_on_others(module, r) for r in results):
             return alone, ()
-        expected = compile_optimised(module, changes, alone.level, alone.options, likely)
-    if not any(alone.differs(symbol, expected.get(symbol)) for symbol in symbols):
+        beside = alone._replace(module=module.with_stand_in(symbols))
+        beside = beside._replace(compiled=beside.variants(AS_COMPILED, symbols))
+        unlike = [
+            symbol for symbol, r in zip(symbols, results, strict=True) if beside.differs(symbol, r)
+        ]
+        if not unlike and not may_call_any(module, symbols, results):
+            return alone, ()
+        is_compiled = unlike and all(variant.result for variant in beside.compiled.values())
+        return (beside if is_compiled else alone), (say("sweep-alone"),)
+    compiled = whole.compiled if whole else {}
+    made = {symbol: variant.result for symbol, variant in compiled.items()}
+    if not any(alone.differs(s, reference.get(s) if reference else made[s]) for s in symbols):
         return alone, ()
     whole = whole or baseline(module, request, reference)
     if (alone.level, alone.driver) != (whole.level, whole.driver):
-        compiled = whole._replace(module=part).variants(AS_COMPILED, symbols)
-        alone = alone._replace(compiled=compiled)
+        again = whole._replace(module=part).variants(AS_COMPILED, symbols)
+        alone = alone._replace(compiled=again)
     alone = whole._replace(module=part, compiled=alone.compiled)
     for symbol in symbols:
         result = whole.compiled[symbol].result
@@ -301,80 +329,20 @@ def leave_out_others(
     return alone, ()
 
 
-def compile_optimised(
-    module: IrModule,
-    changes: Mapping[str, Mapping[str, str]],
-    level: str,
-    options: tuple[str, ...],
-    likely: Sequence[Result] = (),
-) -> dict[str, Result]:
-    """The kernels named by `changes`, as the whole module gives them; empty if they cannot be
-    compiled in this way.
+def may_depend_on_others(module: IrModule, result: Result | None) -> bool:
+    """True if code generation may give a kernel other numbers where the others of the module are
+    not compiled, or changed.
 
-    All kernels are optimised, which takes much less time than code generation. Then code is
-    generated only for the kernels on which the named ones may depend. `changes` and `options` are
-    those of `IrModule.compile`, `likely` are the named kernels from a compilation of fewer kernels.
+    Functions that it calls take attributes of all their callers (LLVM AMDGPUAttributor.cpp).
     """
-    if module.compiler.is_llvmlite or module.is_optimised:
-        return {}
-    try:
-        build = (module.triple, module.target_id, level, *options)
-        data = ir.with_attributes(module.text, changes).encode("utf-8", "surrogateescape")
-        command = module.compiler.to_optimised(*build)
-        text = module.processes.run(command, data).decode("utf-8", "surrogateescape")
-        optimised = module._replace(is_optimised=True)
-        needed = _needed_kernels(module, likely, options) or tuple(changes)
-        part = optimised._replace(text=ir.without_bodies(text, needed))
-        compiled = part.compile({}, level, options)
-        made = {symbol: compiled[symbol] for symbol in changes}
-    except (CompilerError, ReadError, KeyError):
-        return {}
-    return made
+    return result is not None and (_calls(result) or _may_spill_others(module, result))
 
 
-def shares_definitions(
-    module: IrModule, symbols: Collection[str], options: tuple[str, ...]
+def may_call_any(
+    module: IrModule, symbols: Collection[str], results: Iterable[Result | None]
 ) -> bool:
-    """True if the kernels of `symbols` share definitions with other kernels that optimisation may
-    treat differently without those: functions that need not be inlined, and variables that code may
-    write."""
-    every = {kernel.symbol for kernel in ir.definitions(module.text)}
-    others = ir.reached(module.texts, every.difference(symbols))
-    inlines_all = INLINE_ALL in options
-    return any(
-        ir.is_variable(text) or ir.may_stay_called(text, inlines_all=inlines_all)
-        for symbol, text in ir.reached(module.texts, symbols).items()
-        if symbol in others
-    )
-
-
-def may_depend_on_others(
-    module: IrModule, symbols: Collection[str], options: tuple[str, ...], result: Result | None
-) -> bool:
-    """True if code generation may give a kernel other numbers when the whole module is compiled, or
-    when it is changed together with the other kernels of `symbols`."""
-    if result is None or result.kernel.target is None:
-        return False
-    if len(symbols) > 1:
-        return _calls(result) or _may_spill_others(module, result)
-    return bool(_needed_kernels(module, [result], options))
-
-
-def _needed_kernels(
-    module: IrModule, results: Sequence[Result], options: tuple[str, ...]
-) -> tuple[str, ...]:
-    """The symbols of the kernels on which code generation of `results` may depend, in order; empty
-    if it depends on no others.
-
-    Functions that kernels call take attributes of all their callers (LLVM AMDGPUAttributor.cpp).
-    """
-    symbols = tuple(kernel.symbol for kernel in ir.definitions(module.text))
-    if any(map(_calls, results)):
-        return symbols
-    spilling = [result for result in results if _may_spill_others(module, result)]
-    places = [symbols.index(result.kernel.symbol) for result in spilling]
-    before = symbols[: max(places, default=-1) + 1]
-    return before if _may_use_agprs(module, before[:-1], options, results) else ()
+    """True if kernels may call functions of which nothing is known, or that use LDS."""
+    return any(r and _calls(r) for r in results) and ir.is_open(ir.reached(module.texts, symbols))
 
 
 _INDEPENDENT = 22
@@ -392,29 +360,6 @@ def _may_spill_others(module: IrModule, result: Result) -> bool:
     target = result.kernel.target
     is_shared = target is not None and target.agprs.file == "unified"
     return bool(result.kernel.numbers.vgpr_spills) and is_shared and version < _INDEPENDENT
-
-
-def _may_use_agprs(
-    module: IrModule,
-    symbols: Collection[str],
-    options: tuple[str, ...],
-    results: Sequence[Result],
-) -> bool:
-    """True if one of the kernels may use AGPRs: because of its code, or because it may run with
-    one wave/SIMD, which has more registers than VGPRs can address. `results` are kernels of the
-    module."""
-    declared = ir.attributes(module.text, (WAVES, SIZES)) if symbols else {}
-    for symbol in symbols:
-        sizes, waves = (declared[symbol].get(name, "").split(",") for name in (SIZES, WAVES))
-        largest = int(sizes[-1][:9]) if sizes[-1][:9].isdecimal() else 1024
-        stated = int(waves[0][:9]) if waves[0][:9].isdecimal() else 0
-        if max(fewest_waves(results[0], largest) or 1, stated) < 2:
-            return True
-    inlines_all = INLINE_ALL in options
-    return any(
-        ir.may_use_agprs(text) or ir.may_stay_called(text, inlines_all=inlines_all)
-        for text in ir.reached(module.texts, symbols).values()
-    )
 
 
 def _calls(result: Result) -> bool:

@@ -30,6 +30,10 @@ MESSAGES = {
         "compiled together with the module's other kernels, because {name} differs without them "
         "({difference})"
     ),
+    "sweep-alone": (
+        "rows and lines may have other numbers among the module's other kernels, which were not "
+        "compiled; a sweep of all kernels compiles them"
+    ),
     "sweep-code": "other code",
     "module-not-compiled": "{told}{reason}",
 }

@@ -192,21 +192,25 @@ def sweep_module(
         for kernel in kernels
         for variant in choose_written(kernel, takes_defaults=request.takes_defaults)
     ]
-    of_whole = base._replace(module=module)
+    is_alone = len(symbols) == 1 and base.module is not module
+    shares = base.module is not module and bool(module.shared(symbols))
     unsure = [
         (symbol, variant)
         for symbol, variant in written
-        if (len(symbols) > 1 or base.module is not module)
-        and may_depend_on_others(module, symbols, base.options, variant.result)
+        if (len(symbols) > 1 or (is_alone and not of_module))
+        and (shares or may_depend_on_others(module, variant.result))
     ]
     checked = {
         symbol: max((v for s, v in unsure if s == symbol), key=_most_useful) for symbol, _ in unsure
     }
+    has = base._replace(module=module).has
     checks = {
-        (symbol, variant.asked): pool.submit(of_whole.has, symbol, variant)
+        (symbol, variant.asked): pool.submit(has, symbol, variant, is_alone=is_alone)
         for symbol, variant in checked.items()
     }
     is_true = dict(zip(checks, _ended([*checks.values()], progress), strict=True))
+    if is_alone and not all(is_true.values()):
+        is_true, of_module = dict.fromkeys(is_true, True), (say("sweep-alone"),)
     texts = {kernel.symbol: list[Line]() for kernel in kernels}
     for symbol, variant in written:
         if is_true.get((symbol, variant.asked), (symbol, variant) not in unsure):

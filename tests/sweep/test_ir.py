@@ -6,6 +6,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from ..fuzz.specimens import Specimen, assembly
 from ..messages import codes, says
 from ..test_golden import run
@@ -166,29 +168,55 @@ def test_waves_that_lds_forbids_are_named_once(tmp_path: Path) -> None:
     assert "waves 5" not in out
 
 
-def test_other_kernels_are_not_compiled_unless_they_matter(tmp_path: Path) -> None:
-    """Nothing tells a kernel's code from that in the whole module but what others use, too."""
+def test_other_kernels_are_not_compiled(tmp_path: Path) -> None:
+    """A kernel that may use what they share stands for them where the numbers may depend on it."""
     _, _, texts = swept(tmp_path / "own", "first", "--waves", "5", "-O", "2")
     assert "-O2" in (tmp_path / "own" / "words").read_text()
     assert all("define internal amdgpu_kernel void @bare()" in text for text in texts)
+    assert not any("kernelinfo.others" in text for text in texts)
     shared = IR.replace("ret void", "store i32 1, ptr addrspace(1) @kept\n  ret void")
+    shared = shared.replace("call void @llvm.thing(i32 1)", 'call fastcc i32 @"of #"(i32 1)')
+    shared = shared.replace("store", 'call fastcc i32 @"of #"(i32 0)\n  store', 1)
     shared += "@kept = internal addrspace(1) global i32 0\nuselistorder i32 1, { 1, 0 }\n"
+    shared += "uselistorder ptr addrspace(1) @kept, { 1, 0 }\n"
+    shared += '\ndefine internal fastcc noundef i32 @"of #"(i32 noundef %0) #0 {\n  ret i32 %0\n}\n'
     _, _, texts = swept(tmp_path / "a", "first", "--waves", "5", ir=shared)
-    alone = [text for text in texts if "define internal amdgpu_kernel void @bare()" in text]
-    (whole,) = (text for text in texts if text not in alone)
-    assert all("@llvm.thing" in text and "uselistorder" in text for text in alone)
-    assert "@llvm.thing" not in whole, "other kernels have no code"
-    assert "uselistorder" not in whole
+    assert all("define internal amdgpu_kernel void @bare()" in text for text in texts)
     assert all("define protected amdgpu_kernel void @first(" in text for text in texts)
-    (tmp_path / "few").write_bytes(assembly([Specimen("first", 64, 0, 8, 0, 0, 64)]))
-    (tmp_path / "many").write_bytes(assembly([Specimen("first", 72, 0, 8, 0, 0, 64)]))
-    answer = f"cd {tmp_path}; case $(grep -c 'define internal') in 0) cat many;; *) cat few;; esac"
-    compiler = clang(tmp_path / "clang", f"case $* in *-emit-llvm*) cat; exit;; esac\n{answer}")
-    (tmp_path / "k.ll").write_text(shared)
+    (beside,) = (text for text in texts if "kernelinfo.others" in text)
+    assert 'call fastcc noundef i32 @"of #"(i32 noundef %0)' in beside
+    assert "store volatile ptr addrspace(1) @kept, " in beside
+    assert "uselistorder i32 1, " in beside
+    assert "uselistorder ptr" not in beside, "its uses are more"
+
+
+@pytest.mark.parametrize(
+    ("cases", "row"),
+    [
+        ("*others*) cat 72;; *) cat 64;;", " as compiled ◄; waves 5; waves ≥5 72 "),
+        ("*others*5,5*) cat 72;; *5,5*) cat 64;; *) cat 128;;", " waves 5 64 "),
+    ],
+)
+def test_numbers_that_may_be_others_in_the_whole_module(
+    cases: str, row: str, tmp_path: Path
+) -> None:
+    """Those of the kernel as compiled, or of a row with a line."""
+    for vgprs in (64, 72, 128):
+        answer = assembly([Specimen("first", vgprs, 0, 8, 0, 0, 64)])
+        (tmp_path / str(vgprs)).write_bytes(answer)
+    ir = IR.replace("ret void", "store i32 1, ptr addrspace(1) @kept\n  ret void")
+    (tmp_path / "k.ll").write_text(f"{ir}@kept = internal addrspace(1) global i32 0\n")
+    compiler = clang(
+        tmp_path / "clang",
+        f"case $* in *-emit-llvm*) cat; exit;; esac\ncd {tmp_path}; case $(cat) in {cases} esac",
+    )
     words = ("k.ll", "first", "--waves", "5", "--compiler", compiler)
-    out = run("sweep", *words, folder=tmp_path)[0]
-    assert says(" ".join(out.split()), "sweep-whole first … 72 → 64")
-    assert re.search(r"(?m)^ as compiled ◄; waves 5; waves ≥5 +72 ", out)
+    out = re.sub(" +", " ", run("sweep", *words, folder=tmp_path)[0])
+    assert row in out
+    assert ("HIP __attribute__" in out) == ("5,5" in cases)
+    assert says(" ".join(out.split()), "sweep-alone")
+    (input,) = json.loads(run("sweep", *words, "--format", "json", folder=tmp_path)[0])["inputs"]
+    assert says(" ".join(input["notes"]), "sweep-alone")
 
 
 def test_a_module_of_opencl_is_compiled_as_clang_does(tmp_path: Path) -> None:
