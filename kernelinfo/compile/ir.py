@@ -230,34 +230,34 @@ _REGISTERS = "".join(
     f'  call void asm sideeffect "", "v"({kind} %v{number})\n'
     for number, kind in enumerate(("i32", *(f"<{n} x i32>" for n in (2, 3, 4, 5, 8, 16, 32))))
 )
-"""Instructions with VGPRs of each size that clang 13 knows."""
+"""Instructions with VGPRs of each size, from one register to 32."""
 _TYPE = re.compile(r"(?:ptr addrspace\(\d+\)|[<{\[].*|\S+)$")
 
 
 def with_stand_in(text: str, symbols: Collection[str], shared: Iterable[str]) -> str:
-    """The module with a kernel before its own, in place of those that are left out.
+    """The module with one more kernel before the others, a stand-in for those that are left out.
 
-    Nothing is known of what it does with `shared`, which are of `definition_texts`: it stores the
-    addresses of variables, and of functions that call the functions. It has the attributes of the
-    first kernel of `symbols`.
+    `shared` are texts from `definition_texts`. The compiler cannot know how the stand-in uses them:
+    it stores the addresses of the variables, and of functions that call the functions. It has the
+    attributes of the first kernel of `symbols`, and VGPRs of each size.
     """
     group = next(kernel.group for kernel in definitions(text) if kernel.symbol in symbols)
-    functions, names, stores = "", list[str](), ""
+    functions, used, stores = "", list[str](), ""
     for definition in shared:
-        names += _NAME.findall(definition)[:1]
+        used += _NAME.findall(definition)[:1]
         if match := _GLOBAL.match(definition):
             space = _SPACE.match(match[2])
             stores += _store(f"ptr {space[1] if space else ''} @{match[1]}")
         elif match := _DEFINITION.match(definition):
-            caller = f"{STAND_IN}.{len(names)}"
+            caller = f"{STAND_IN}.{len(used)}"
             functions += _caller(match, caller)
             stores += _store(f"ptr @{caller}")
     head = f"define amdgpu_kernel void @{STAND_IN}(ptr addrspace(1) %to)"
     reference = "" if group is None else f" #{group}"
     kernel = f"{functions}{head}{reference} {{\n{_REGISTERS}{stores}  ret void\n}}\n\n"
     start = text.index("\ndefine ") + 1
-    every = "|".join(map(re.escape, names))
-    orders = re.compile(rf"^uselistorder .*@(?:{every}), .*\n", re.M)  # they count the uses
+    every = "|".join(map(re.escape, used))
+    orders = re.compile(rf"^ *uselistorder .*@(?:{every}), .*\n", re.M)  # they count the uses
     return orders.sub("", f"{text[:start]}{kernel}{text[start:]}")
 
 
@@ -290,7 +290,8 @@ _NAME = re.compile(r'@("[^"\n]*"|[-\w$.]+)')
 _GLOBAL = re.compile(r'^@("[^"\n]*"|[-\w$.]+) = (.*)$', re.M)
 _CONSTANT = re.compile(r"[^\"\[{]*?\bconstant ")
 _LDS = re.compile(r'@(?:"[^"\n]*"|[-\w$.]+) = [^"\[{]*?addrspace\(3\)')
-_KERNEL = re.compile(r"define [^@\n]*\bamdgpu_kernel ")
+_FUNCTION = re.compile(r"define (?![^@\n]*\bamdgpu_kernel )")
+_CALL_OF_POINTER = re.compile(r'\bcall (?:(?!asm )[^@\n])*?%(?:"[^"\n]*"|[-\w$.]+)\(')
 _SPACE = re.compile(r"[^\"\[{]*?(addrspace\(\d+\))")
 _DECLARATION = re.compile(r'^declare [^@\n]*@(?!llvm\.)("[^"\n]*"|[-\w$.]+)\(.*$', re.M)
 
@@ -330,8 +331,9 @@ def names(definitions: Iterable[str]) -> Iterator[str]:
 def shared(
     texts: Mapping[str, str], symbols: Collection[str], others: Iterable[str]
 ) -> tuple[str, ...]:
-    """Those of `definition_texts` that the kernels `symbols` reach and code refers to that only
-    the `others` reach. Without constants, and functions that are always inlined."""
+    """The `texts` of functions and variables that the kernels `symbols` reach, and to which code
+    refers that only the kernels `others` reach. Constants and functions that are always inlined are
+    left out."""
     mine = reached(texts, symbols)
     theirs = reached(texts, others)
     used = {*names(theirs[symbol] for symbol in theirs.keys() - mine.keys())}
@@ -339,7 +341,8 @@ def shared(
 
 
 def _may_move(definition: str) -> bool:
-    """True for a function or a variable that optimisation may treat by all its uses."""
+    """True for a function or a variable that the compiler may treat differently if it has other
+    uses."""
     if match := _GLOBAL.match(definition):
         return not _CONSTANT.match(match[2])
     words = definition.rpartition("\n")[2].split()
@@ -347,24 +350,17 @@ def _may_move(definition: str) -> bool:
 
 
 def is_open(texts: Mapping[str, str]) -> bool:
-    """True if calls may reach functions that nothing names, by a pointer or without a body, or
-    called functions use LDS, which all of a module share (LLVM AMDGPULowerModuleLDS.cpp).
+    """True if the registers or LDS of calls come from the whole module: calls through a pointer,
+    functions without a body, and functions that use LDS (LLVM AMDGPULowerModuleLDS.cpp).
 
-    `texts` are what kernels reach.
+    `texts` are those that kernels reach.
     """
     lds = {symbol for symbol, text in texts.items() if _LDS.match(text)}
-    for text in texts.values():
-        calls = (line.partition("call ")[2] for line in text.splitlines())
-        if text.startswith("declare ") or any("%" in call.partition("@")[0] for call in calls):
-            return True
-        if (
-            text.startswith("define ")
-            and _may_move(text)
-            and not _KERNEL.match(text)
-            and lds.intersection(names([text]))
-        ):
-            return True
-    return False
+    called = (text for text in texts.values() if _FUNCTION.match(text) and _may_move(text))
+    uses_lds = any(lds.intersection(names([text])) for text in called)
+    return uses_lds or any(
+        text.startswith("declare ") or _CALL_OF_POINTER.search(text) for text in texts.values()
+    )
 
 
 def attributes(text: str, names: Iterable[str]) -> dict[str, dict[str, str]]:

@@ -85,9 +85,11 @@ class IrModule(NamedTuple):
         return ir.shared(self.texts, symbols, every.difference(symbols))
 
     def with_stand_in(self, symbols: Collection[str]) -> IrModule:
-        """The module of the kernels next to one of which nothing is known, in place of the others.
+        """The module, with a stand-in for all kernels but those named by `symbols`.
 
-        It may run in one wave/SIMD, which has more registers than VGPRs."""
+        The stand-in may run with one wave/SIMD, which has more registers than VGPRs can address: so
+        it may use AGPRs.
+        """
         part = self.of_kernels(symbols)
         text = ir.with_stand_in(part.text, symbols, self.shared(symbols))
         one_wave = {ir.STAND_IN: {SIZES: "1,256", WAVES: "1"}}
@@ -330,8 +332,8 @@ def leave_out_others(
 
 
 def may_depend_on_others(module: IrModule, result: Result | None) -> bool:
-    """True if code generation may give a kernel other numbers where the others of the module are
-    not compiled, or changed.
+    """True if code generation may give a kernel other numbers when the module's other kernels are
+    left out or changed.
 
     Functions that it calls take attributes of all their callers (LLVM AMDGPUAttributor.cpp).
     """
@@ -341,7 +343,7 @@ def may_depend_on_others(module: IrModule, result: Result | None) -> bool:
 def may_call_any(
     module: IrModule, symbols: Collection[str], results: Iterable[Result | None]
 ) -> bool:
-    """True if kernels may call functions of which nothing is known, or that use LDS."""
+    """True if the registers or LDS of the calls of kernels come from the whole module."""
     return any(r and _calls(r) for r in results) and ir.is_open(ir.reached(module.texts, symbols))
 
 

@@ -28,6 +28,7 @@ _HEAD = (
 )
 _HEAD_OF_LINES = (
     *("compiler", "target", "kernels", "printed lines", "with launch bounds", "different"),
+    *("with note", "different"),
 )
 
 _HEAD_OF_ALONE = (
@@ -103,9 +104,12 @@ def _printed_lines(least: int, seed: int, folder: Path) -> list[str]:
             sums.kernels += found.kernels
             sums.lines += found.lines
             sums.with_bounds += found.with_bounds
+            sums.said += found.said
+            sums.moved += found.moved
             sums.differences += found.differences
-        counts = (sums.kernels, sums.lines, sums.with_bounds, len(sums.differences))
-        print(f"| {' | '.join(map(str, (compiler, target, *counts)))} |", flush=True)
+        counts = (sums.kernels, sums.lines - sums.said, sums.with_bounds, len(sums.differences))
+        row = (compiler, target, *counts, sums.said, sums.moved)
+        print(f"| {' | '.join(map(str, row))} |", flush=True)
         faults += sums.differences
     return faults
 
