@@ -42,10 +42,11 @@ from kernelinfo.variants.nouns import Origin, Variant, is_same
 from kernelinfo.variants.nouns import choose_written as choose_written
 from kernelinfo.variants.nouns import lines as lines
 from kernelinfo.variants.nouns import measures as measures
-from kernelinfo.variants.requests import AS_COMPILED, Request
+from kernelinfo.variants.requests import AS_COMPILED
 from kernelinfo.variants.requests import SIZES as SIZES
 from kernelinfo.variants.requests import WAVES as WAVES
 from kernelinfo.variants.requests import Asked as Asked
+from kernelinfo.variants.requests import Request as Request
 
 LEVELS = ("3", "2", "1", "s")
 """Levels in the order tried, until one reproduces the assembly next to the input."""
