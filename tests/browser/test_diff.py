@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from kernelinfo.compare import Comparison
-from kernelinfo.compare.changes import Pair
+from kernelinfo import Comparison, Pair
 from kernelinfo.render import View
 
 from ..conftest import FIXTURES

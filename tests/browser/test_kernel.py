@@ -8,8 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import kernelinfo
-from kernelinfo.hardware import targets
-from kernelinfo.kernel import Kernel
+from kernelinfo import Kernel
 
 from ..conftest import FIXTURES, registers
 from ..test_golden import OCCUPANCY
@@ -97,11 +96,12 @@ def test_the_lds_slider_recomputes(vgprbound: Page, lds: int) -> None:
 @pytest.mark.parametrize("name", ["gfx906", "gfx908", "gfx942", "gfx1030", "gfx9-4-generic"])
 def test_another_target_is_what_as_says(vgprbound: Page, name: str) -> None:
     vgprbound.select_option("[data-choice=target]", name)
-    expected = kernel_named("vgprbound").on(targets.find(name)).occupancy()
+    target = kernelinfo.arch(name).target
+    expected = kernel_named("vgprbound").on(target).occupancy()
     bound = "" if expected.exact else "≤ "
     assert shown(vgprbound, "waves") == f"{bound}{expected.waves_per_simd:g}"
     option = vgprbound.inner_text(f"[data-choice=target] option[value={name}]")
-    assert option.endswith(targets.find(name).products)
+    assert option.endswith(target.products)
     for reason in expected.at_most_because:
         expect(vgprbound.locator(".outcome")).to_contain_text(reason)
 

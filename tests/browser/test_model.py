@@ -10,17 +10,23 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from kernelinfo.analysis import analyse
-from kernelinfo.analysis.options import Options
-from kernelinfo.errors import KernelinfoError
+from kernelinfo import (
+    Demand,
+    Kernel,
+    KernelinfoError,
+    Launch,
+    Occupancy,
+    Options,
+    Report,
+    Target,
+    analyse,
+    arch,
+)
 from kernelinfo.hardware import targets
-from kernelinfo.hardware.targets import Target
-from kernelinfo.kernel import Kernel, Rule
-from kernelinfo.kernel.report import Report
-from kernelinfo.model import Occupancy, occupancy
-from kernelinfo.model.calculator import arch
+from kernelinfo.kernel import Rule
+from kernelinfo.model import occupancy
 from kernelinfo.model.curves import CurveVariable, curve
-from kernelinfo.model.limits import Demand, Launch, limits
+from kernelinfo.model.limits import limits
 from kernelinfo.model.vectors import vectors
 from kernelinfo.render.table import next_step
 from kernelinfo.rules import BY_DEFAULT, findings

@@ -13,13 +13,13 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-from kernelinfo import Problem
+from kernelinfo import Problem, Trend
 from kernelinfo.compare.saved import checked
 from kernelinfo.compare.summary import path_under, summary_of
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet import listing
 from kernelinfo.fleet.acceptance import read_accepted, write_accepted
-from kernelinfo.fleet.history import Night, Trend, compare_nights, locate, trace_histories
+from kernelinfo.fleet.history import Night, compare_nights, locate, trace_histories
 from kernelinfo.kernel.code_object import library_of
 from kernelinfo.kernel.columns import KernelSums
 from kernelinfo.render import View

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelinfo import Kernel, Options, Result, analyse, arch
+from kernelinfo import Demand, Kernel, Launch, Options, Result, Selection, analyse, arch
 from kernelinfo.hardware.targets import find, known
 from kernelinfo.kernel.compiler_number import agrees, why
 from kernelinfo.model import occupancy
@@ -28,8 +28,6 @@ from kernelinfo.model.compilers import (
     printed,
     waves_per_simd,
 )
-from kernelinfo.model.limits import Demand, Launch
-from kernelinfo.rules import Selection
 from tests.conftest import CORPUS, FIXTURES, needs_corpus
 from tests.messages import says
 from tests.test_golden import run
