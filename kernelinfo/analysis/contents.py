@@ -52,8 +52,8 @@ def own_bytes(paths: Iterable[str], options: Options) -> Iterator[OwnedBytes | P
     """The bytes of all device parts of the paths, with problems and notes of reading.
 
     A device part is a section such as `.hip_fatbin`, a bundle or an archive with code for devices
-    alone, or a code object. `options` choose targets and members; the bytes of containers then do
-    not count, as they belong to all.
+    alone, or a code object. `options` choose targets and members. With such a choice the bytes of
+    containers are left out, because they belong to all targets and members.
     """
     events, ledger = [(path, Events()) for path in paths], _Ledger(options)
     for item in run(events, ledger.read, options._replace(spirv=True)):

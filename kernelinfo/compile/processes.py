@@ -191,7 +191,8 @@ class Processes:
     def _exit_code(
         self, command: Sequence[str], streams: _Streams, folder: str, environment: dict[str, str]
     ) -> int:
-        """Exit code of a process in a group of its own; negative: the signal that killed it.
+        """Exit code of a command that runs in a process group of its own; negative if a signal
+        killed it.
 
         At the time limit the whole group is killed, including what the process leaves behind.
         """

@@ -73,7 +73,7 @@ def done(request: ScanRequest) -> tuple[list[DatasetRow], dict[str, DatasetRow]]
 
 
 def begin(request: ScanRequest, files: Iterable[InputFile]) -> None:
-    """Write the manifest of a new build: all files, none of them read."""
+    """Write the manifest of a new build, in which no file has been read yet."""
     rows = (_unread(request, file) for file in files)
     request.dataset.write_manifest(request.build, request.shard, rows, _scratch(request))
 

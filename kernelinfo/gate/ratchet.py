@@ -131,7 +131,7 @@ def is_unnumbered(pair: Pair, gate: Gate) -> bool:
 
 
 def find_stale(message: Message, mend: Message, *, strict: bool) -> Finding:
-    """The finding for a pinned number or finding that is out of date."""
+    """The finding that a pinned number, or a pinned finding, is out of date."""
     return _STALE.finding(message, mend, "error" if strict else "note")
 
 

@@ -140,7 +140,7 @@ class Kernel(NamedTuple):
         return f"Kernel({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        """The table that notebooks show, of this kernel as its declared launch runs it."""
+        """What notebooks show: the table of this kernel under its declared launch."""
         occupancy = None
         with suppress(KernelinfoError):
             occupancy = self.occupancy()

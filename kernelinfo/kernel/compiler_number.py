@@ -120,7 +120,8 @@ def _sizes(traits: Traits, llvm_target: Target) -> Iterator[tuple[int, int]]:
 
 
 def _sgprs(traits: Traits, llvm_target: Target) -> list[int]:
-    """Possible values of `NumSGPRsForWavesPerEU`; the descriptor states it rounded up."""
+    """Possible values of `NumSGPRsForWavesPerEU`, of which the descriptor states only a rounded
+    one."""
     used, encoded = traits.numbers.sgprs or 0, traits.numbers.reserved_sgprs
     granule = llvm_target.sgprs.encoding_granule
     if encoded is None or not granule:

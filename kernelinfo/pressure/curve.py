@@ -145,7 +145,8 @@ _MOST_POINTS = 2000
 class PressurePoint(NamedTuple):
     """A point of the curve.
 
-    If several instructions share it, the one with most vector registers.
+    If several instructions share a point, it has the numbers of the one with the most live vector
+    registers.
     """
 
     at: CodeLocation

@@ -126,7 +126,7 @@ class SourceText:
 
 
 def _is_top(folder: str) -> bool:
-    """True for the root of all files."""
+    """True for the root of the file system."""
     real = os.path.realpath(folder or os.curdir)
     return os.path.dirname(real) == real
 

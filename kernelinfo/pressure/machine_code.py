@@ -201,7 +201,8 @@ def _is_program(path: str) -> bool:
 
 @cache  # asking starts a program
 def version(path: str) -> int:
-    """The LLVM version of a program, by its name or its `--version`; 0 if unknown."""
+    """The LLVM version of a program, from its name or from the output of `--version`; 0 if
+    unknown."""
     named = _NAME.search(path)
     if named and named[1]:
         return int(named[1])

@@ -107,8 +107,8 @@ operands, an address, lanes that hold SGPRs, or anything else."""
 def note_uses(
     instruction: Instruction, sought: int, uses: dict[Use, int], copies: dict[int, int]
 ) -> None:
-    """Record what an instruction uses the sought registers for in `uses`, and the registers to
-    which it copies each in `copies`.
+    """Record how an instruction uses the sought registers. `uses` gets the registers by use,
+    `copies` maps a register to those into which it is copied.
 
     Changing a register in place does not count as a use.
     """

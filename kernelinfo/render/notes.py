@@ -76,8 +76,8 @@ def code_parts(code: Code | None, *, counted_before: bool = False) -> list[str]:
 def launch_notes(
     target: Target, occupancy: Occupancy, language: Language | None, *, whole: bool = True
 ) -> Notes:
-    """Notes on the best workgroup sizes, if they beat the launch or with `whole`, and on the VGPRs
-    of launch bounds.
+    """Notes on the best workgroup sizes and on the VGPRs of launch bounds. The best sizes are left
+    out if the launch is as good, unless `whole` is set.
 
     Empty for a generic target or a graphics stage.
     """

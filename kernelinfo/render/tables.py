@@ -59,7 +59,8 @@ def of_records(
     about: Mapping[str, Any] | None = None,
     text: Iterable[str] = (),
 ) -> Table:
-    """The table of records with equal keys; without a key the one record is the JSON document."""
+    """The table of records with equal keys. Without a `key` there is one record, and it is the JSON
+    document."""
     rows = [[*record.values()] for record in records]
     about = about or ({} if key else records[0])
     return Table([*records[0]] if records else (), rows, schema, key, about, text)

@@ -151,8 +151,8 @@ def step_in_use(traits: Traits) -> tuple[int, int] | None:
 def missing_launch_bound(rule: Rule, kernel: Kernel, occupancy: Occupancy) -> Iterator[Finding]:
     """The kernel spills because no launch bound is stated.
 
-    What it finds: `at-cap-and-spilling` in a kernel whose declared maximum is the hardware's
-    largest workgroup, the default, and whose VGPRs stop where such a workgroup can still start.
+    What it finds: `at-cap-and-spilling` in a kernel that declares the hardware's largest workgroup,
+    which is the default, and uses all VGPRs with which such a workgroup can start.
     Why it matters: if the host launches fewer workitems, the spills buy nothing.
     What to do: state the real size: `__launch_bounds__`, OpenCL's `reqd_work_group_size`, Triton's
     `num_warps`. `kernelinfo sweep` shows what it gives.
@@ -248,10 +248,10 @@ def code_exceeds_icache(rule: Rule, kernel: Kernel, occupancy: Occupancy) -> Ite
     """Code is larger than the instruction cache.
 
     What it finds: a loop with more bytes of code than the first-level instruction cache holds, on
-    targets whose cache size AMD has published; the whole kernel where its loops are not known, as
-    they are with `--instructions`, `pressure` and `explain`. Assembly does not say how large an
-    instruction is: there a loop counts with the bytes that it has at least. Functions that the
-    kernel calls are not counted.
+    targets whose cache size AMD has published. If the loops are not known, the whole kernel counts;
+    they are known with `--instructions`, `pressure` and `explain`. Assembly does not say how large
+    an instruction is: there the least possible size of a loop counts. Functions that the kernel
+    calls are not counted.
     Why it matters: a loop larger than the cache fetches its instructions from L2 in every
     iteration. Neighbouring CUs that share the cache pay as well.
     What to do: check whether a loop of this size runs often; less unrolling or inlining makes it

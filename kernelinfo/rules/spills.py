@@ -70,8 +70,8 @@ def scratch_without_spill(
     `dynamic-stack` replaces it if scratch grows at run time.
     Why it matters: a local array indexed at run time, an alloca or the frame of a call that was
     not inlined lives in memory instead of registers.
-    What to do: index the array by constants (unroll the loop), or inline the call. Nothing about
-    the frame of a library's function, as of `printf`.
+    What to do: index the array by constants (unroll the loop), or inline the call. There is
+    nothing to do about the frame of a library function such as `printf`.
     """
     scratch = traits.numbers.scratch_bytes_per_lane or 0
     vgprs, sgprs = traits.numbers.vgpr_spills, traits.numbers.sgpr_spills

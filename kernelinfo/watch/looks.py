@@ -282,7 +282,7 @@ def _findings(readings: FileReadings) -> _Findings:
 
 
 def _with_findings(kernel: WatchedKernel, before: _Findings) -> WatchedKernel:
-    """The kernel with its new and ended findings. A new kernel has none of them."""
+    """The kernel with its new and ended findings; a new kernel has neither."""
     if kernel.since_previous is None:
         return kernel
     had, has = before[_id(kernel.since_previous.old)], kernel.result.findings

@@ -221,7 +221,7 @@ LEB128 number; bytes after the last of them; True for entries with children."""
 
 
 def _layout(unit: Any, code: int) -> _EntryLayout:
-    """The layout of the entries with the abbreviation of this code."""
+    """The layout of all entries whose abbreviation has this code."""
     abbreviation = unit.get_abbrev_table().get_abbrev(code)
     steps, size = [], 0
     for _, form in abbreviation.iter_attr_specs():
@@ -237,8 +237,8 @@ def _layout(unit: Any, code: int) -> _EntryLayout:
 def entries_below(
     top: Any, scopes: Container[str] = (), wants: Callable[[Any], bool] = lambda _: True
 ) -> Iterator[Any]:
-    """The children of a pyelftools entry, and the children of those that are scopes. Entries of
-    unneeded abbreviations are omitted. Raises `ReadError` for an unknown form."""
+    """The descendants of a pyelftools entry: its children, and those of each child that is a scope.
+    Entries of unneeded abbreviations are omitted. Raises `ReadError` for an unknown form."""
     unit, section = top.cu, top.stream.getvalue()
     abbreviations = unit.get_abbrev_table()
     is_wanted = cache(lambda code: wants(abbreviations.get_abbrev(code)))

@@ -99,18 +99,19 @@ def is_worth_opening(head: bytes, name: str) -> bool:
 
 
 def is_named_as_code(path: str) -> bool:
-    """True if the name is that of the compiler's output for the device: it must have code."""
+    """True if the compiler names its output for the device like this: such a file must have
+    code."""
     return path.endswith((".co", ".hsaco", ".s"))
 
 
 def may_be_code(path: str) -> bool:
-    """True if the name is that of a file that compilers, linkers or packagers write."""
+    """True if compilers, linkers or packagers name the files that they write like this."""
     made = r"\.(s|o|a|so[.\d]*|co|out|hsaco|hipfb|amdgcn|obj|exe|dll|kpack|aks2|kdb|vmfb|whl)$"
     return re.search(made, path) is not None
 
 
 def is_named_as_text(path: str) -> bool:
-    """True if the name is that of assembly or a build log; other texts of a folder are skipped."""
+    """True if the name is one of assembly or a build log; other texts of a folder are skipped."""
     text = r"(?i)\.(s|asm|amdgcn|isa|txt|log|opt\.ya?ml)(\.(gz|zst|xz|bz2))?$"
     return re.search(text, path) is not None
 

@@ -76,10 +76,11 @@ def read_sidecar(path: str) -> Sidecar | None:
 
 
 def _tile(stem: str) -> TritonOptions:
-    """`tile` and `dtype` of the kernel, from Triton's IR next to its code; empty without one.
+    """`tile` and `dtype` of the kernel, from Triton's IR next to its code; empty without IR.
 
-    They are M, N, K and the multiplied type of the first `tt.dot`, else the shape and type of the
-    largest tensor. Triton 3 does not state the constants behind them.
+    For a kernel with a `tt.dot`, they are M, N, K and the type of the operands of the first one;
+    for any other kernel, the shape and type of its largest tensor. Triton 3 does not state the
+    constants from which they come.
     """
     path = f"{stem}.ttir"
     if not os.path.isfile(path) or (bound() and not is_below(path, bound())):
