@@ -141,9 +141,7 @@ class Occupancy(NamedTuple):
     def headroom(self) -> Headroom:
         """How much more of each resource fits without losing a workgroup."""
         placed, sgprs, used = self.placement, self.placement.target.sgprs, self.placement.used
-        waves = placed.whole(min(limits.waves_by_resource(placed).values()))
-        if self.obstacles and _exceeded(placed):
-            waves = 0
+        waves = self._whole_waves()
         is_shared = sgprs.per_simd and not sgprs.fixed_allocation
 
         def free(resource: Resource) -> int | None:
@@ -151,6 +149,20 @@ class Occupancy(NamedTuple):
             return None if amount is None or not waves else MOST[resource](placed, waves) - amount
 
         return Headroom(free("vgpr"), free("sgpr") if is_shared else None, free("lds"))
+
+    @property
+    def most_vgprs(self) -> int | None:
+        """The most VGPRs per lane that fit without losing a workgroup; None if no workgroup
+        fits."""
+        waves = self._whole_waves()
+        return limits.most_vgprs(self.placement, waves) if waves else None
+
+    def _whole_waves(self) -> int:
+        """Waves of the workgroups that the domain has room for; 0 if an amount exceeds what a wave
+        or workgroup may have."""
+        if self.obstacles and _exceeded(self.placement):
+            return 0
+        return self.placement.whole(min(limits.waves_by_resource(self.placement).values()))
 
     @property
     def range(self) -> Range | None:

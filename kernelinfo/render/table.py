@@ -326,8 +326,10 @@ def next_step(occupancy: Occupancy | None, steps: tuple[Step, ...]) -> str:
     text = " and ".join(map(_bound, steps))
     reached = steps[0]
     text += f" → {paint.waves_per_simd(reached.waves_per_simd)}, {paint.percent(reached.percent)}"
-    if occupancy.limiters == ("lds",) and (free := occupancy.headroom.vgprs):
-        text += f"; VGPRs may grow to {(occupancy.placement.used['vgpr'] or 0) + free} at no cost"
+    if occupancy.limiters == ("lds",):
+        most, used = occupancy.most_vgprs, occupancy.placement.used["vgpr"]
+        if most is not None and used is not None and most > used:
+            text += f"; VGPRs may grow to {most} at no cost"
     return text
 
 

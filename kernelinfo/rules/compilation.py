@@ -190,13 +190,12 @@ def waves_hint_too_high(rule: Rule, kernel: Kernel, occupancy: Occupancy) -> Ite
     spilled, used = kernel.numbers.vgpr_spills, kernel.numbers.vgprs
     if not spilled or used is None or not occupancy.exact:
         return
-    room = occupancy.headroom.vgprs
-    if room is None or room < spilled:
+    most, needed = occupancy.most_vgprs, occupancy.demand.unpadded.vgprs
+    if most is None or needed is None or most - needed < spilled:
         return
-    needed = occupancy.demand.unpadded.vgprs or used
     waves = waves_per_simd(occupancy.waves_per_simd)
     hint = _WAVES[kernel.language]
-    yield remark(rule, "KI304", spilled=spilled, vgprs=needed + room, waves=waves, hint=hint)
+    yield remark(rule, "KI304", spilled=spilled, vgprs=most, waves=waves, hint=hint)
 
 
 def asked_waves_not_reached(rule: Rule, traits: Traits, occupancy: Occupancy) -> Iterator[Finding]:

@@ -30,7 +30,7 @@ def near_next_step(rule: Rule, traits: Traits, occupancy: Occupancy) -> Iterator
         return
     step = occupancy.next[0]
     limit = next(limit for limit in occupancy.limits if limit.resource == "vgpr")
-    top = limit.used + (occupancy.headroom.vgprs or 0)
+    top = occupancy.most_vgprs or limit.used
     one_granule = limit.allocated - step.at_most <= limit.granule < top - step.at_most
     if step.waves_per_simd < _WORTH * occupancy.waves_per_simd:
         return

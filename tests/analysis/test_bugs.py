@@ -201,8 +201,8 @@ def test_code_objects_beside_a_bug_are_extracted(
     ("place", "arguments"),
     [
         ("compare.saved:_records", ["diff", "saved.json", "b.s"]),
-        ("gate.baseline:parse", ["check", "b.s", "--baseline", "pinned.json"]),
-        ("gate.baseline:parse", ["diff", "pinned.json", "b.s"]),
+        ("gate.baseline_text:parse", ["check", "b.s", "--baseline", "pinned.json"]),
+        ("gate.baseline_text:parse", ["diff", "pinned.json", "b.s"]),
         ("compare.profile:together", ["compare-profile", "b.s", "pinned.json"]),
         ("config:lines_of", ["check", "b.s", "--config", "kernelinfo.toml"]),
     ],
