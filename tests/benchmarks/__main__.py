@@ -20,7 +20,8 @@ import subprocess
 import sys
 import tempfile
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -113,6 +114,36 @@ def write(*tables: list[str]) -> None:
 def printed(line: str) -> str:
     print(line, flush=True)
     return line
+
+
+@contextmanager
+def started(about: str | None) -> Iterator[argparse.Namespace]:
+    """The options of a benchmark with one table; `folder` is there, and is deleted at the end if
+    none was named."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("only", nargs="*", help="rows with one of these words in them")
+    parser.add_argument("--python", type=os.path.abspath, default=sys.executable)
+    parser.add_argument("--against", type=os.path.abspath, help="interpreter of another version")
+    parser.add_argument("--folder", type=Path, help="keep the inputs there for the next time")
+    parser.add_argument("--write", action="store_true", help="put the table into manual/speed.md")
+    options = parser.parse_args()
+    os.environ.pop("PYTHONPATH", None)  # or the checkout would be measured, not what is installed
+    with tempfile.TemporaryDirectory() as temporary:
+        options.folder = (options.folder or Path(temporary)).absolute()
+        options.folder.mkdir(exist_ok=True)
+        yield options
+
+
+def is_asked(options: argparse.Namespace, shown: str) -> bool:
+    """True if no row is named, or this one."""
+    return not options.only or any(word in shown for word in options.only)
+
+
+def show(options: argparse.Namespace, columns: str, rows: Iterable[str]) -> None:
+    """Print a table row by row, and write it into the page if that is asked for."""
+    table = [printed(heading(columns)), *map(printed, rows)]
+    if options.write:
+        write(table)
 
 
 def main() -> None:

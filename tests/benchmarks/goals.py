@@ -10,15 +10,12 @@ kernelinfo/manual/speed.md.
 
 from __future__ import annotations
 
-import argparse
 import os
-import sys
-import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.benchmarks import inputs
-from tests.benchmarks.__main__ import heading, printed, write
+from tests.benchmarks.__main__ import is_asked, show, started
 from tests.benchmarks.cases import READELF, awk, kernelinfo
 from tests.benchmarks.growth import ADD, HEAD, KERNEL
 from tests.benchmarks.measure import instructions
@@ -110,25 +107,14 @@ def row(goal: Goal, python: str, other: str | None) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("only", nargs="*", help="rows with one of these words in them")
-    parser.add_argument("--python", type=os.path.abspath, default=sys.executable)
-    parser.add_argument("--against", type=os.path.abspath, help="interpreter of another version")
-    parser.add_argument("--folder", type=Path, help="keep the inputs there for the next time")
-    parser.add_argument("--write", action="store_true", help="put the table into manual/speed.md")
-    options = parser.parse_args()
-    os.environ.pop("PYTHONPATH", None)
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = (options.folder or Path(temporary)).absolute()
-        folder.mkdir(exist_ok=True)
-        table = [printed(heading(COLUMNS))]
-        for goal in goals(folder):
-            if goal.peer_name == OTHER and not options.against:
-                continue
-            if not options.only or any(word in goal.shown for word in options.only):
-                table.append(printed(row(goal, options.python, options.against)))
-    if options.write:
-        write(table)
+    with started(__doc__) as options:
+        asked = (goal for goal in goals(options.folder) if is_asked(options, goal.shown))
+        rows = (
+            row(goal, options.python, options.against)
+            for goal in asked
+            if goal.peer_name != OTHER or options.against
+        )
+        show(options, COLUMNS, rows)
 
 
 if __name__ == "__main__":

@@ -90,6 +90,14 @@ def objects(folder: Path, files: int) -> Path | None:
     return made
 
 
+def kernels(folder: Path, count: int, *, alike: bool) -> Path | None:
+    """A code object of so many kernels, which state all the same or each something else; None
+    without clang."""
+    made = folder / f"{count}.{'alike' if alike else 'unlike'}.co"
+    is_made = made.exists() or _compile(count, made, steps=_FEW_STEPS, alike=alike)
+    return made if is_made else None
+
+
 def cut(folder: Path, name: str) -> Path | None:
     """A folder with a library, and its code objects in files; None where it is not installed."""
     made, of = folder / f"{name}.cut", library(name)
@@ -242,27 +250,34 @@ def _bytes(bundle: list[Path]) -> int:
 
 
 def _compile(
-    kernels: int, made: Path, *options: str, first: int = 0, steps: int = _STEPS, shift: int = 0
+    kernels: int,
+    made: Path,
+    *options: str,
+    first: int = 0,
+    steps: int = _STEPS,
+    shift: int = 0,
+    alike: bool = False,
 ) -> bool:
     if shutil.which(CLANG) is None:
         return False
     source = made.with_suffix(".c")
-    source.write_text("".join(_kernels(first, kernels, steps, shift)))
+    source.write_text("".join(_kernels(first, kernels, steps, shift, alike)))
     command = [CLANG, "--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-O1", "-nogpulib"]
     subprocess.run([*command, *options, "-o", made, source], check=True)
     source.unlink()
     return True
 
 
-def _kernels(first: int, count: int, steps: int, shift: int) -> Iterator[str]:
-    for number in range(first, first + count):
+def _kernels(first: int, count: int, steps: int, shift: int, alike: bool) -> Iterator[str]:
+    for name in range(first, first + count):
+        number = first if alike else name
         live = 8 + (number + shift) % _LIVE
         values = range(live)
         yield _KERNEL.format(
             size=256 << number % 3,
-            number=number,
+            number=name,
             live=live,
-            lds=64 * (1 + number % 9),
+            lds=64 * (1 + number % 9) + number // _DISTINCT,
             arguments=", ".join(f"int n{i}" for i in range(_ARGUMENTS)),
             loads=" ".join(f"a[{i}] = p[{i} * n];" for i in values),
             steps=" ".join(

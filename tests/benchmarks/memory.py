@@ -9,15 +9,12 @@ kernelinfo/manual/speed.md. The five copies of the largest library take 6.5 GB o
 
 from __future__ import annotations
 
-import argparse
-import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from tests.benchmarks import inputs
-from tests.benchmarks.__main__ import heading, printed, write
+from tests.benchmarks.__main__ import is_asked, show, started
 from tests.benchmarks.cases import kernelinfo
 from tests.robustness.measure import measured
 
@@ -68,22 +65,11 @@ def _paths(folder: Path, copies: int) -> Iterator[Path]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("only", nargs="*", help="commands with one of these words in them")
-    parser.add_argument("--python", type=os.path.abspath, default=sys.executable)
-    parser.add_argument("--folder", type=Path, help="keep the copies there for the next time")
-    parser.add_argument("--write", action="store_true", help="put the table into manual/speed.md")
-    options = parser.parse_args()
-    os.environ.pop("PYTHONPATH", None)
-    with tempfile.TemporaryDirectory() as temporary:
-        paths = _paths(options.folder or Path(temporary), 5)
+    with started(__doc__) as options, tempfile.TemporaryDirectory() as temporary:
+        paths = _paths(options.folder, 5)
         folders = {path: Path(tempfile.mkdtemp(dir=temporary)) for path in paths}
-        table = [printed(heading(COLUMNS))]
-        for command in COMMANDS:
-            if not options.only or any(word in command for word in options.only):
-                table.append(printed(row(command, options.python, folders)))
-        if options.write:
-            write(table)
+        asked = (words for words in COMMANDS if is_asked(options, " ".join(words)))
+        show(options, COLUMNS, (row(words, options.python, folders) for words in asked))
 
 
 if __name__ == "__main__":

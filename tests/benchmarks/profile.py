@@ -8,16 +8,13 @@ that is under way. `--write` puts the table into kernelinfo/manual/speed.md.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
-from tests.benchmarks.__main__ import heading, printed, write
+from tests.benchmarks.__main__ import is_asked, show, started
 from tests.benchmarks.goals import goals
 
 LEAST = 1000
@@ -80,22 +77,15 @@ def row(shown: str, counts: Counter[str]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("only", nargs="*", help="commands with one of these words in them")
-    parser.add_argument("--python", type=os.path.abspath, default=sys.executable)
-    parser.add_argument("--folder", type=Path, help="keep the inputs there for the next time")
-    parser.add_argument("--write", action="store_true", help="put the table into manual/speed.md")
-    options = parser.parse_args()
-    os.environ.pop("PYTHONPATH", None)
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = (options.folder or Path(temporary)).absolute()
-        folder.mkdir(exist_ok=True)
-        table = [printed(heading(f"| command | {' | '.join([*COLUMNS, 'other'])} |"))]
-        for shown, arguments in {goal.shown: goal.arguments for goal in goals(folder)}.items():
-            if not options.only or any(word in shown for word in options.only):
-                table.append(printed(row(shown, samples(options.python, arguments))))
-    if options.write:
-        write(table)
+    with started(__doc__) as options:
+        commands = {goal.shown: goal.arguments for goal in goals(options.folder)}
+        columns = f"| command | {' | '.join([*COLUMNS, 'other'])} |"
+        rows = (
+            row(shown, samples(options.python, arguments))
+            for shown, arguments in commands.items()
+            if is_asked(options, shown)
+        )
+        show(options, columns, rows)
 
 
 if __name__ == "__main__":
