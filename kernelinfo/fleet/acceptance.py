@@ -44,8 +44,8 @@ _key = attrgetter(*_KEYS)
 
 
 def accepted(path: str, problem: Problem) -> Problem:
-    """The problem of a file in the form in which it is recognised in another build; `path` is
-    relative to the root."""
+    """The problem without what differs from build to build, so that it is recognised in another
+    one. `path` is relative to the root."""
     message = Message(_NUMBER.sub("#", problem.message), "")
     return Problem(without_versions(path), message, without_versions(problem.member or ""))
 

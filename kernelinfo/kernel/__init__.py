@@ -153,8 +153,11 @@ class Kernel(NamedTuple):
 
     @property
     def language(self) -> Language | None:
-        """The language of the source, if the input shows it: by the source that was compiled or
-        that debug information names, by Triton's JSON, or by the compiler and its mangled names."""
+        """The language of the source; None if the input does not show it.
+
+        It is taken from Triton's JSON, from the suffix of the source that was compiled or that
+        debug information names, or from the compiler and its mangled names.
+        """
         origin = self.code_object
         if origin.options:
             return "Triton"

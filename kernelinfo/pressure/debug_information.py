@@ -63,7 +63,7 @@ class SourceText:
     def lines(self, file: str, folder: str = "") -> list[str] | str:
         """The lines of a file, or the reason why there are none.
 
-        A relative path is searched in `folder`, that of the input, and in the current folder.
+        A relative path is searched in `folder`, the folder of the input, and in the current folder.
         """
         answer = self.number(file, folder)
         return answer if isinstance(answer, str) else self.shown[answer][1]

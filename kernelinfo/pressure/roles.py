@@ -202,8 +202,9 @@ def sums_of(function: LiveFunction, loop: Loop, start: int) -> tuple[int, dict[i
 
 
 def _traced(steps: list[_Sum], sums: int, start: int) -> tuple[int, int, dict[int, int]]:
-    """(registers that hold the summands at the loop header, at `start`, index of each instruction →
-    registers in which it writes them) for the values that one iteration adds into `sums`."""
+    """Where the values are that one iteration adds into `sums`: registers at the loop header,
+    registers at `start`, and for each instruction, by index, the registers into which it writes
+    such a value."""
     at_start, written = 0, defaultdict[int, int](int)
     for index, into, carried in reversed(steps):
         if index == start:

@@ -170,7 +170,8 @@ def read_elf(data: Data, warnings: list[ReadWarning]) -> Elf:
 def _rows(
     data: Data, row: Struct, offset: int, size: int, count: int, warnings: list[ReadWarning]
 ) -> list[tuple[int, ...]]:
-    """Rows of a header table; empty without a table, or with a warning if the file cuts it."""
+    """Rows of a header table; empty without a table. Empty, with a warning, if the table is not
+    whole or its rows have another size."""
     if not offset:
         return []
     if size != row.size or offset + size * count > len(data):

@@ -169,8 +169,8 @@ def forbidden(waves: tuple[int, ...], compiled: Result | None) -> tuple[int, ...
 
 
 def fixed_limit(compiled: Result | None) -> Limit | None:
-    """The lower limit of LDS or barriers, which no variant changes; None if the wave slots limit
-    more than both."""
+    """The limit of LDS or of barriers, whichever allows fewer waves; no variant changes it. None if
+    the wave slots do not allow more."""
     if compiled is None or compiled.occupancy is None:
         return None
     occupancy = compiled.occupancy

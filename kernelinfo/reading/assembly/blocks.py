@@ -185,10 +185,11 @@ def info_numbers(
 
 
 def _wave_size(stated: Fields, value: Evaluate, target: Target) -> PlacedNumbers:
-    """The wave size that a block without a descriptor implies; empty if no size fits, or several.
+    """The wave size that a block without a descriptor implies; empty if no size fits, or if both
+    do.
 
-    The symbolic `Occupancy` names the register file. Otherwise the granule decides by which
-    `VGPRBlocks` encodes `NumVGPRsForWavesPerEU`, except for the smallest counts. Source: LLVM
+    The symbolic `Occupancy` names the register file. Otherwise a size fits if its granule turns
+    `NumVGPRsForWavesPerEU` into `VGPRBlocks`; for the smallest counts both sizes do. Source: LLVM
     SIProgramInfo, AMDGPUMCExpr::createOccupancy, IsaInfo::getVGPREncodingGranule.
     """
     if len(target.vgprs) == 1:

@@ -230,7 +230,8 @@ _SUFFIX = ".kpack"
 
 
 def wrappers(data: memoryview) -> tuple[tuple[int, ...], bool]:
-    """(units of the library with code in archives, True if a wrapper has code in the file)."""
+    """Reads the section of fat binary wrappers: (units of the library whose code is in archives,
+    True if the code of a unit is in the file)."""
     rows = list(_WRAPPER.iter_unpack(data[: len(data) - len(data) % _WRAPPER.size]))
     units = dict.fromkeys(unit for start, unit in rows if start == _WITHOUT_CODE)
     return tuple(units), any(start == _WITH_CODE for start, _ in rows)

@@ -53,9 +53,10 @@ class Sidecar(NamedTuple):
 
 def read_sidecar(path: str) -> Sidecar | None:
     """The sidecar of the code object or assembly at `path`; None if there is none, or if it is a
-    link out of the bound of `opening`.
+    link out of the folder that may be read.
 
-    Raises `ReadError` if it is damaged or contradicts itself."""
+    Raises `ReadError` if it is damaged or contradicts itself.
+    """
     stem, suffix = os.path.splitext(path)
     if suffix not in _SUFFIXES or (bound() and not is_below(f"{stem}.json", bound())):
         return None
