@@ -152,7 +152,8 @@ class Analysis:
         if is_filtered and self._copies is None and not options.unique:
             self._is_chosen = self._asks_for
         self.entries: Entries = {}
-        self._has_cxx_names = self._is_demangler_sought = False
+        self._has_cxx_names = False  # True once a kernel has one
+        self._is_demangler_sought = False  # True once the run knows whether it can demangle them
         self._first_copies: dict[bytes, CodeObject] = {}
         """BLAKE2b digest of a code object's bytes -> the first code object with it."""
 
@@ -206,9 +207,12 @@ class Analysis:
             if not is_hidden:
                 yield answer
         folder = os.path.dirname(blob.path)
-        add(events, "chosen", folder, chosen)
-        add(events, "hidden", folder, hidden)
-        add(events, "refused", number=refused)
+        if chosen:
+            add(events, "chosen", folder, chosen)
+        if hidden:
+            add(events, "hidden", folder, hidden)
+        if refused:
+            add(events, "refused", number=refused)
         if self._has_cxx_names and not self._is_demangler_sought:
             self._is_demangler_sought = True
             if not has_demangler():
