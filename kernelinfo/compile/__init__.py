@@ -37,7 +37,7 @@ _SEPARATE = (
     *("-isysroot", "-iframework", "-F", "-B", "-L", "-ivfsoverlay", "--sysroot", "-resource-dir"),
     *("--rocm-path", "--hip-path", "--rocm-device-lib-path", "--hip-device-lib-path"),
 )
-"""Options with a path in the next word or behind them."""
+"""Options with a path in the next word, or directly after the option."""
 _BEHIND = (
     *("--sysroot=", "-resource-dir=", "--rocm-path=", "--hip-path=", "--rocm-device-lib-path="),
     *("--hip-device-lib-path=", "--hip-device-lib=", "--cuda-path=", "--gcc-toolchain="),

@@ -219,7 +219,7 @@ SPIRV = "SPIR-V"
 _BUNDLES = {"fatbin", "bundle", "offload-binary"}
 """Containers with code for several targets, of which a device loads its own."""
 _UNIT = r"(?:#\d+)?/[^/]*$"
-"""End of a kpack member behind the library: the unit's number and the target."""
+"""End of a kpack member after the library: the unit's number and the target."""
 
 
 def covering(codes: Iterable[str], device: str) -> tuple[str, ...]:

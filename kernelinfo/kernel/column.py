@@ -41,15 +41,15 @@ class Column(NamedTuple):
     """Of `Numbers` and `KernelNumbers`; empty if it is not compared."""
     document: str = ""
     """Path of keys in the JSON document from the kernel's object, joined by dots; `input` leads to
-    its code object, a number into a list, and a key behind a list to that of each member."""
+    its code object, a number into a list, and a key after a list to the key of each member."""
     topic: str = ""
     """Label of its line in a comparison."""
     unit: str = ""
-    """Text behind the value in a comparison."""
+    """Text after the value in a comparison."""
     key: str = ""
     """Key of budgets; empty if the gate cannot bound it."""
     noun: str = ""
-    """Text behind the value in a message."""
+    """Text after the value in a message."""
     better: Literal["less", "more", ""] = ""
     affects: bool = False
     """True if a kernel counts as affected when the number moves. Registers, LDS and code are not:
@@ -178,7 +178,7 @@ INSTRUCTIONS = (
         better="less",
     ),
 )  # fmt: skip
-"""Columns behind all others, only if asked for; None if not counted."""
+"""Columns after all others, only if asked for; None if not counted."""
 
 
 _FORMULA = re.compile(r"'*\s*(?:[=+\-@＝＋－＠]|::)")

@@ -1,6 +1,6 @@
 """Registers live at each instruction: text -> instructions -> flow -> liveness -> story.
 
-What reports ask of code stands here, and imports its readers only for code that is read.
+This module holds what reports ask of code; it imports the readers only when code is read.
 """
 
 from __future__ import annotations

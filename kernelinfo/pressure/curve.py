@@ -254,7 +254,8 @@ def named_registers(
 
 
 def _spans(function: LiveFunction, indices: Sequence[int]) -> tuple[LiveSpan, ...]:
-    """Spans of registers along these instructions. An instruction's position is its point."""
+    """Spans of registers along these instructions. The position of an instruction is the number of
+    its point."""
     by_ends: dict[tuple[int, int], int] = defaultdict(int)
     ended: dict[int, int] = {}
     """Register → last point of its span."""

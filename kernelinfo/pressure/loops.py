@@ -203,11 +203,11 @@ def dominance(flow: Flow) -> tuple[array[int], array[int]]:
 
 
 def _immediate_dominators(flow: Flow, blocks: Sequence[int]) -> array[int]:
-    """The number of the immediate dominator of each block in its group, by the block's number.
+    """For each block of a group, by number, the number of its immediate dominator.
 
-    A number is an index of `blocks`, which are in preorder; number 0 is a root that leads to each
-    block that a path from another group reaches. Lengauer and Tarjan, "A Fast Algorithm for Finding
-    Dominators in a Flowgraph", with path compression: O(m log n).
+    A number is an index of `blocks`, which are in preorder. Number 0 is an artificial root, which
+    leads to all blocks that can be reached directly from another group. Lengauer and Tarjan, "A
+    Fast Algorithm for Finding Dominators in a Flowgraph", with path compression: O(m log n).
     """
     (starts, ways), group_of = flow.before, flow.group_of
     parent_of = flow.walked[2]

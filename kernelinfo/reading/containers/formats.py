@@ -99,13 +99,14 @@ def is_worth_opening(head: bytes, name: str) -> bool:
 
 
 def is_named_as_code(path: str) -> bool:
-    """True if the compiler names its output for the device like this: such a file must have
+    """True if the name is one that the compiler gives to its output for the device, which must have
     code."""
     return path.endswith((".co", ".hsaco", ".s"))
 
 
 def may_be_code(path: str) -> bool:
-    """True if compilers, linkers or packagers name the files that they write like this."""
+    """True if the name is one that compilers, linkers or packagers give to the files that they
+    write."""
     made = r"\.(s|o|a|so[.\d]*|co|out|hsaco|hipfb|amdgcn|obj|exe|dll|kpack|aks2|kdb|vmfb|whl)$"
     return re.search(made, path) is not None
 

@@ -25,7 +25,7 @@ from kernelinfo.render.names import member_path, printable
 from kernelinfo.render.pressure.tables import wait_comments
 
 _PANES = ("lines.js", "panes-model.js", "panes-rows.js", "panes.js")
-"""Scripts of the panes, behind `pressure.js`."""
+"""Scripts of the panes, loaded after `pressure.js`."""
 _CLASSES: tuple[InstructionClass, ...] = get_args(InstructionClass)
 
 

@@ -76,7 +76,7 @@ def _about(build: Night) -> Iterator[str]:
 
 
 def _places(moved: Sequence[trends.TrendRow], view: View) -> Iterator[str]:
-    """The table of libraries and targets, or a line if there is only one of both."""
+    """The table of libraries and targets; with only one of each, a line that names both."""
     among = trends.places(moved)
     if not among or view.quiet:
         return
