@@ -266,7 +266,11 @@ def _store(value: str) -> str:
 
 
 def _caller(function: re.Match[str], name: str) -> str:
-    """A function that does nothing but call another, whose first line is given."""
+    """A function that does nothing but call another, whose first line is given.
+
+    Like kernels it is not recursive: what it calls then need not save registers (LLVM
+    TargetFrameLoweringImpl.cpp, isSafeForNoCSROpt).
+    """
     head = " ".join(word for word in function[1].split() if word not in _LINKAGE)
     line = _masked(function[0])
     parameters = function[0][function.end(2) : _end_of_parameters(line, function.end(2))]
@@ -275,7 +279,7 @@ def _caller(function: re.Match[str], name: str) -> str:
     given, value = ("", "") if kind == "void" else ("%kernelinfo.made = ", " %kernelinfo.made")
     group = _REFERENCE.search(line, function.end(2))
     return (
-        f"define {head} @{name}{parameters}{group[0] if group else ''} {{\n"
+        f"define {head} @{name}{parameters}{group[0] if group else ''} norecurse {{\n"
         f"  {given}call {head} @{function[2]}{parameters}\n"
         f"  ret {kind}{value}\n}}\n\n"
     )
