@@ -152,7 +152,7 @@ def code_object_document(code_object: CodeObject, repeats: Sequence[Repeat] = ()
 
 
 def kernel_document(result: Result) -> dict[str, Any]:
-    """JSON object of one kernel, without its key `input`."""
+    """JSON object of one kernel; the key `input` is added by the document."""
     return _own_document(result, _origins(result.kernel)) | _statement_document(result)
 
 
