@@ -29,7 +29,8 @@ _PARAGRAPH = re.compile(r"\n(?=(?:What it finds|Why it matters|What to do): )")
 """Starts of paragraphs in the documentation of a rule."""
 _STYLE = """
 :root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem;
+  overflow-wrap: break-word; }
 h1 { font-size: 26px; line-height: 1.25; } h2 { font-size: 20px; } h3 { font-size: 17px; }
 a { color: #0b62a8; }
 nav { border-bottom: 1px solid #8886; padding-bottom: .5rem; font-size: 14px; }
