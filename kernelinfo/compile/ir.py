@@ -295,6 +295,7 @@ _GLOBAL = re.compile(r'^@("[^"\n]*"|[-\w$.]+) = (.*)$', re.M)
 _CONSTANT = re.compile(r"[^\"\[{]*?\bconstant ")
 _LDS = re.compile(r'@(?:"[^"\n]*"|[-\w$.]+) = [^"\[{]*?addrspace\(3\)')
 _FUNCTION = re.compile(r"define (?![^@\n]*\bamdgpu_kernel )")
+_MATRIX_OR_ASSEMBLY = re.compile(r"@llvm\.amdgcn\.s?mfma|\basm\b")
 _CALL_OF_POINTER = re.compile(r'\bcall (?:(?!asm )[^@\n])*?%(?:"[^"\n]*"|[-\w$.]+)\(')
 _SPACE = re.compile(r"[^\"\[{]*?(addrspace\(\d+\))")
 _DECLARATION = re.compile(r'^declare [^@\n]*@(?!llvm\.)("[^"\n]*"|[-\w$.]+)\(.*$', re.M)
@@ -364,6 +365,17 @@ def is_open(texts: Mapping[str, str]) -> bool:
     uses_lds = any(lds.intersection(names([text])) for text in called)
     return uses_lds or any(
         text.startswith("declare ") or _CALL_OF_POINTER.search(text) for text in texts.values()
+    )
+
+
+def may_use_agprs(definition: str) -> bool:
+    """True for a function with matrix instructions, assembly or a call of a pointer, and for one
+    that may stay called."""
+    may_stay = definition.startswith("declare ") or (
+        _FUNCTION.match(definition) and _may_move(definition)
+    )
+    return bool(
+        may_stay or _MATRIX_OR_ASSEMBLY.search(definition) or _CALL_OF_POINTER.search(definition)
     )
 
 

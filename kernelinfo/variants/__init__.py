@@ -52,6 +52,10 @@ LEVELS = ("3", "2", "1", "s")
 """Levels in the order tried, until one reproduces the assembly next to the input."""
 
 
+_ONE_WAVE = 256
+"""The most workitems that may run as one wave/SIMD: 4 SIMDs of waves of 64 lanes."""
+
+
 class IrModule(NamedTuple):
     """Textual IR, and the means to compile it."""
 
@@ -86,15 +90,25 @@ class IrModule(NamedTuple):
         return ir.shared(self.texts, symbols, every.difference(symbols))
 
     def with_stand_in(self, symbols: Collection[str]) -> IrModule:
-        """The module, with a stand-in for all kernels but those named by `symbols`.
-
-        The stand-in may run with one wave/SIMD, which has more registers than VGPRs can address: so
-        it may use AGPRs.
-        """
+        """The module, with a stand-in for all kernels but those named by `symbols`, which may use
+        AGPRs if they may."""
         part = self.of_kernels(symbols)
         text = ir.with_stand_in(part.text, symbols, self.shared(symbols))
-        one_wave = {ir.STAND_IN: {SIZES: "1,256", WAVES: "1"}}
-        return part._replace(text=ir.with_attributes(text, one_wave))
+        size = _ONE_WAVE if self.has_agprs_before(symbols) else 1024
+        declared = {ir.STAND_IN: {SIZES: f"1,{size}", WAVES: "1"}}
+        return part._replace(text=ir.with_attributes(text, declared))
+
+    def has_agprs_before(self, symbols: Collection[str]) -> bool:
+        """True if other kernels, before the last one of `symbols`, may use AGPRs: because of their
+        code, or because they may run with one wave/SIMD, which has more registers than VGPRs can
+        address."""
+        every = [kernel.symbol for kernel in ir.definitions(self.text)]
+        others = {*every[: max(map(every.index, symbols))]}.difference(symbols)
+        declared = ir.attributes(self.text, (SIZES,))
+        sizes = [declared[symbol].get(SIZES, "").rpartition(",")[2][:9] for symbol in others]
+        return any(size.isdecimal() and int(size) <= _ONE_WAVE for size in sizes) or any(
+            map(ir.may_use_agprs, ir.reached(self.texts, others).values())
+        )
 
     def compile(
         self, changes: Mapping[str, Mapping[str, str]], level: str, options: tuple[str, ...]
@@ -304,7 +318,8 @@ def leave_out_others(
     alone = baseline(part, request, reference)
     if not reference and whole is None:
         results = [alone.compiled[symbol].result for symbol in symbols]
-        if not module.shared(symbols) and not any(may_depend_on_others(module, r) for r in results):
+        depends = (may_depend_on_others(module, symbols, result) for result in results)
+        if not module.shared(symbols) and not any(depends):
             return alone, ()
         beside = alone._replace(module=module.with_stand_in(symbols))
         beside = beside._replace(compiled=beside.variants(AS_COMPILED, symbols))
@@ -332,13 +347,16 @@ def leave_out_others(
     return alone, ()
 
 
-def may_depend_on_others(module: IrModule, result: Result | None) -> bool:
+def may_depend_on_others(module: IrModule, symbols: Collection[str], result: Result | None) -> bool:
     """True if code generation may give a kernel other numbers when the module's other kernels are
-    left out or changed.
+    left out, or others of `symbols` are changed.
 
     Functions that it calls take attributes of all their callers (LLVM AMDGPUAttributor.cpp).
     """
-    return result is not None and (_calls(result) or _may_spill_others(module, result))
+    if result is None:
+        return False
+    may_spill = _may_spill_others(module, result)
+    return _calls(result) or (may_spill and (len(symbols) > 1 or module.has_agprs_before(symbols)))
 
 
 def may_call_any(

@@ -198,7 +198,7 @@ def sweep_module(
         (symbol, variant)
         for symbol, variant in written
         if (len(symbols) > 1 or (is_alone and not of_module))
-        and (shares or may_depend_on_others(module, variant.result))
+        and (shares or may_depend_on_others(module, symbols, variant.result))
     ]
     checked = {
         symbol: max((v for s, v in unsure if s == symbol), key=_most_useful) for symbol, _ in unsure
