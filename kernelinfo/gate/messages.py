@@ -51,7 +51,7 @@ MESSAGES = {
     "baseline-tighten": "pin it with --tighten; until then the old number still passes",
     "regression-mend": "fix it (`explain` shows the steps), or accept it with --update-baseline",
     "waves-lost": "lost {waves} ({old} → {new}): {causes}{name}",
-    "waves-step": "{amount}, the old waves need ≤ {most}",
+    "waves-step": "{amount} (≤ {most} for {old} waves/SIMD)",
     "number-moved": "{change} since the baseline{name}",
     "loops-moved": "; {loops}",
     "number-improved": "better than pinned: {change}{name}",
@@ -123,7 +123,10 @@ MESSAGES = {
     "suppression-unused-mend": "remove it",
     # Expectations that are not met.
     "kernels-too-few": "{kernels} found, at least {least} expected; see {key}",
-    "target-of-none": "none of {kernels} is for {targets}, only for {built}; see target",
+    "target-of-none": (
+        "{kernels} found, none for {targets}, only for {built}; build for the configured target, "
+        "or change `target` in the configuration"
+    ),
     "targets-uncovered": (
         "no code for {targets}, only for {built}; build it for all, or change `targets` in the "
         "configuration"

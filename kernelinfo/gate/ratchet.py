@@ -239,7 +239,7 @@ def _phrase_move(measure: Column, pair: Pair, result: Result, old: float, new: f
 
 
 def _list_causes(pair: Pair, result: Result, old: float) -> Iterator[str]:
-    """Limiters that cost waves: `296 VGPRs, the old waves need ≤ 256`.
+    """Limiters that cost waves: `296 VGPRs (≤ 256 for 2 waves/SIMD)`.
 
     `old` is the pinned waves/SIMD.
     """
@@ -256,7 +256,8 @@ def _list_causes(pair: Pair, result: Result, old: float) -> Iterator[str]:
             amount = amounts[resource]
             if amount <= step:  # the descriptor's padding is above the step, the code is not
                 amount = padded.get(resource) or amount
-            yield say("waves-step", amount=_phrase_amount(resource, amount), most=step)
+            phrase = _phrase_amount(resource, amount)
+            yield say("waves-step", amount=phrase, most=step, old=f"{old:g}")
 
 
 def _phrase_amount(resource: Resource, amount: int) -> str:

@@ -335,7 +335,7 @@ def is_pattern(text: str) -> bool:
 
 
 def nearest_kernels(pattern: str, names: Iterable[str]) -> str:
-    """A suggestion of three kernels for a pattern that matches none; empty if none is near.
+    """A suggestion of up to three kernels for a pattern that matches none; empty if none is near.
 
     Names that contain the pattern come first.
     """

@@ -356,8 +356,8 @@ class WaitFlow:
                 most[loop, memory] = number
 
     def _around_both(self, loop: Loop | None, load: int) -> Loop | None:
-        """The innermost loop that contains a load and this loop, or that is this loop and contains
-        the load."""
+        """The innermost loop that contains a load and is `loop` or contains it; None without
+        one."""
         function = self._function
         block = function.block_of(load)
         for around in function.loops_around(loop):

@@ -148,7 +148,8 @@ class ScannedText:
 
     @cached_property
     def _definitions(self) -> Definitions:
-        """Definitions of the text's symbols. Only registers in hand-written code use them."""
+        """Definitions of the text's symbols, read on first use: plain numbers, as compilers write,
+        do not need them."""
         lines, definitions, read = self.line_numbers, Definitions(), 0
         for offset, kind in marks(self.text):
             if offset < read:

@@ -121,7 +121,7 @@ class LiveRegisters:
             yield register, in_loop, self._role(register, uses, in_loop == "constant")
 
     def _search_back(self) -> None:
-        """Search the last accesses."""
+        """Search backwards for the last access and the last write of each live register."""
         block = self._function.block_of(self._start)
         indices = self._function.flow.instructions(block)
         here = self._function.instructions[self._start]

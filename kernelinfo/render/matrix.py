@@ -175,7 +175,7 @@ def _of_columns(rows: SymbolCounts) -> list[Cell]:
 
 
 def _most_first(rows: SymbolCounts) -> list[str]:
-    """The rows with the most kernels in one column first."""
+    """The rows, sorted by their largest count of kernels in one column, descending."""
     numbers = {
         row: max(
             (symbols.total() for column, symbols in counts.items() if column != SPIRV),

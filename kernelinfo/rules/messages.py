@@ -154,7 +154,7 @@ MESSAGES = {
         "would allow {more}"
     ),
     "KI303-mend": "state the launched size with {size}{swept}",
-    "KI303-swept": "; `{command}` shows what one gives",
+    "KI303-swept": "; `{command}` shows the effect",
     "KI304": "{spilled} VGPRs spilled, though {vgprs} VGPRs would still give {waves}",
     "KI304-mend": "lower {hint} to that occupancy",
     "KI305": "built for {target}, next to code for {other} in the same file",

@@ -210,10 +210,10 @@ def spill_in_loop(
 def copies_in_matrix_loop(rule: Rule, kernel: Kernel, occupancy: Occupancy) -> Iterator[Finding]:
     """Values move between VGPRs and AGPRs in a loop with matrix instructions.
 
-    What it finds: an innermost loop with matrix instructions of which at least 32 instructions and
-    a tenth copy between VGPRs and AGPRs. A warning of `check` if it copies more than in the
-    baseline. Only where the code was read: assembly, and with `--instructions`, `pressure` and
-    `explain` objects.
+    What it finds: an innermost loop with matrix instructions in which at least 32 instructions, and
+    at least a tenth of the loop, copy between VGPRs and AGPRs. A warning of `check` if there are
+    more copies than in the baseline. Only where code is read: in assembly always, in code objects
+    by `pressure`, by `explain` and with `--instructions`.
     Why it matters: the copies take issue slots from the matrix instructions in every iteration.
     The accumulators or operands did not fit into the kind of register in which they are needed.
     What to do: let a wave hold fewer accumulators (a smaller tile, more waves), so that they fit:

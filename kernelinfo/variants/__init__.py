@@ -303,14 +303,15 @@ def leave_out_others(
     symbols: Iterable[str],
     whole: Baseline | None = None,
 ) -> tuple[Baseline, tuple[Message, ...]]:
-    """The baseline of the kernels named by `symbols`, compiled without the module's other kernels,
-    and notes.
+    """(baseline, notes) of the kernels named by `symbols`, compiled without the module's others.
 
-    `whole` is the baseline of the whole module if it is compiled already. If the kernels differ
-    from it, or from `reference`, the result is the baseline of the whole module, and a note says
-    so. Without both, the kernels are compared with those that the compiler makes next to a
-    stand-in. If these differ, they are the result, and a note says that the whole module may give
-    others.
+    `whole` is the baseline of the whole module if it is compiled already. Kernels that differ from
+    `reference`, or from `whole` if there is no reference, are compared with the whole module. If
+    they differ from that, too, its baseline is the result, and a note says so.
+
+    With neither, the kernels may be compiled once more, next to a stand-in for the others. If that
+    changes a kernel, this second compilation is the result, and a note says that the whole module
+    may give other numbers. The note is also given if the kernels may call any function.
     """
     part = module.of_kernels(symbols := tuple(symbols))
     if part is module:

@@ -31,8 +31,8 @@ MESSAGES = {
         "({difference})"
     ),
     "sweep-alone": (
-        "rows and lines may have other numbers among the module's other kernels, which were not "
-        "compiled; a sweep of all kernels compiles them"
+        "compiled without the module's other kernels, with which rows and lines may have other "
+        "numbers; sweep all kernels to see those"
     ),
     "sweep-code": "other code",
     "module-not-compiled": "{told}{reason}",

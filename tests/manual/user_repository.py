@@ -7,7 +7,7 @@ from pathlib import Path
 from ..contract.compiled import assembly
 from ..test_golden import run
 
-REGRESSION = "lost 4 waves (8 → 4): 80 VGPRs, the old waves need ≤ 64"
+REGRESSION = "lost 4 waves (8 → 4): 80 VGPRs (≤ 64 for 8 waves/SIMD)"
 """Part of the finding after `regress`."""
 
 

@@ -90,8 +90,10 @@ _OFTEN_ZERO = ("AGPR", "spills", "scratch", "reloads", "LDS")
 
 
 def _table(kernel: nouns.SweptKernel, view: View) -> Iterator[list[paint.Span]]:
-    """A line per row, on a narrow terminal without columns that are 0 in all; below them the errors
-    of variants that failed."""
+    """A line per row, then the errors of variants that failed.
+
+    If the terminal is too narrow, columns that are 0 in every row are dropped, then `occ`.
+    """
     compiled = [(variants, cells) for variants, cells in rows(kernel) if cells]
     names = ["asked for", *(printable(labels(variants)) for variants, _ in compiled)]
     columns = {name: [cells[index] for _, cells in compiled] for index, name in enumerate(HEADING)}
