@@ -107,7 +107,7 @@ def as_input(path: str, data: bytes) -> Input:
     return Input(path, data)
 
 
-_DEFINITION = re.compile(r'^define ([^\n"@]*)@("[^"\n]*"|[-\w$.]+)\(.*$', re.M)
+_DEFINITION = re.compile(r'^define ((?:[^\n"@]|"[^"\n]*")*)@("[^"\n]*"|[-\w$.]+)\(.*$', re.M)
 _GROUP = re.compile(r"^attributes #(\d{1,9}) = \{(.*)\}$", re.M)
 _QUOTED = re.compile(r'"[^"]*"')
 _REFERENCE = re.compile(r" #(\d{1,9})(?= )")
@@ -198,8 +198,6 @@ def _with(attributes: str, changes: Mapping[str, str]) -> str:
     return attributes
 
 
-_LOCAL = re.compile(r"^define (?:internal|private) ", re.M)
-_ORDER_OF_USES = re.compile(r"^uselistorder.*\n", re.M)
 _LINKAGE = (
     *("private", "internal", "available_externally", "linkonce", "linkonce_odr", "weak"),
     *("weak_odr", "common", "appending", "extern_weak", "external"),
@@ -231,7 +229,7 @@ _REGISTERS = "".join(
     for number, kind in enumerate(("i32", *(f"<{n} x i32>" for n in (2, 3, 4, 5, 8, 16, 32))))
 )
 """Instructions with VGPRs of each size, from one register to 32."""
-_TYPE = re.compile(r"(?:ptr addrspace\(\d+\)|[<{\[].*|\S+)$")
+_TYPE = re.compile(r"(?:ptr addrspace\(\d+\)|[<{\[].*|(?<!\S)\S+)$")
 
 
 def with_stand_in(text: str, symbols: Collection[str], shared: Iterable[str]) -> str:
@@ -296,7 +294,9 @@ _CONSTANT = re.compile(r"[^\"\[{]*?\bconstant ")
 _LDS = re.compile(r'@(?:"[^"\n]*"|[-\w$.]+) = [^"\[{]*?addrspace\(3\)')
 _FUNCTION = re.compile(r"define (?![^@\n]*\bamdgpu_kernel )")
 _MATRIX_OR_ASSEMBLY = re.compile(r"@llvm\.amdgcn\.s?mfma|\basm\b")
-_CALL_OF_POINTER = re.compile(r'\bcall (?:(?!asm )[^@\n])*?%(?:"[^"\n]*"|[-\w$.]+)\(')
+_CALL_OF_POINTER = re.compile(
+    r'^ +(?:%[-\w$.]+ = )?(?:\w+ )?call (?:(?!asm )[^@\n])*?%(?:"[^"\n]*"|[-\w$.]+)\(', re.M
+)
 _SPACE = re.compile(r"[^\"\[{]*?(addrspace\(\d+\))")
 _DECLARATION = re.compile(r'^declare [^@\n]*@(?!llvm\.)("[^"\n]*"|[-\w$.]+)\(.*$', re.M)
 

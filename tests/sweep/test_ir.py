@@ -175,16 +175,16 @@ def test_other_kernels_are_not_compiled(tmp_path: Path) -> None:
     assert all("define internal amdgpu_kernel void @bare()" in text for text in texts)
     assert not any("kernelinfo.others" in text for text in texts)
     shared = IR.replace("ret void", "store i32 1, ptr addrspace(1) @kept\n  ret void")
-    shared = shared.replace("call void @llvm.thing(i32 1)", 'call fastcc i32 @"of #"(i32 1)')
-    shared = shared.replace("store", 'call fastcc i32 @"of #"(i32 0)\n  store', 1)
+    shared = shared.replace("call void @llvm.thing(i32 1)", 'call fastcc %"a, b" @"of #"(i32 1)')
+    shared = shared.replace("store", 'call fastcc %"a, b" @"of #"(i32 0)\n  store', 1)
     shared += "@kept = internal addrspace(1) global i32 0\nuselistorder i32 1, { 1, 0 }\n"
     shared += "uselistorder ptr addrspace(1) @kept, { 1, 0 }\n"
-    shared += '\ndefine internal fastcc noundef i32 @"of #"(i32 noundef %0) #0 {\n  ret i32 %0\n}\n'
+    shared += '\ndefine internal fastcc noundef %"a, b" @"of #"(i32 %0) #0 {\n  unreachable\n}\n'
     _, _, texts = swept(tmp_path / "a", "first", "--waves", "5", ir=shared)
     assert all("define internal amdgpu_kernel void @bare()" in text for text in texts)
     assert all("define protected amdgpu_kernel void @first(" in text for text in texts)
     (beside,) = (text for text in texts if "kernelinfo.others" in text)
-    assert 'call fastcc noundef i32 @"of #"(i32 noundef %0)' in beside
+    assert 'call fastcc noundef %"a, b" @"of #"(i32 %0)\n  ret %"a, b" %' in beside
     assert "store volatile ptr addrspace(1) @kept, " in beside
     assert "uselistorder i32 1, " in beside
     assert "uselistorder ptr" not in beside, "its uses are more"
