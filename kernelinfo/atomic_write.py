@@ -17,10 +17,10 @@ from kernelinfo.opening import check_below
 _ASIDE = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.part", re.DOTALL)
 _RANDOM_BYTES = 8
 _LONGEST_NAME = 200
-"""Bytes of a file's name that the name of the file beside it keeps; both have at most 255."""
+"""Most bytes of a file's name that its temporary file's name repeats; names have at most 255."""
 _DAY = 86_400
 _PERMISSIONS = 0o777
-"""Bits of a mode that a new file takes over: neither set-uid nor set-gid."""
+"""Mode bits that a new file takes over from the old one; set-uid and set-gid are not among them."""
 
 
 @contextmanager
@@ -77,7 +77,7 @@ def name_of_aside(name: str) -> str | None:
 
 
 def _remove_old(path: str) -> None:
-    """Remove files beside `path` that are older than a day: killed runs left them."""
+    """Remove the temporary files of `path` that are older than a day: killed runs left them."""
     folder, name = os.path.split(path)
     for aside in _old_asides(folder or "."):
         if name_of_aside(aside) == _kept(name):

@@ -29,8 +29,8 @@ class Message(str):
 def wording(messages: Mapping[str, str]) -> Callable[..., Message]:
     """The function that formats the messages of a package: `say("zip-damaged", error=error)`.
 
-    `messages` holds a sentence in the form of `str.format` for each code. The fact `reason` is
-    itself a message: a sentence with `reason` says where that happened, and takes its code.
+    `messages` holds a sentence in the form of `str.format` for each code. If the fact
+    `reason` is itself a message, the sentence says where it happened and takes its code.
     """
 
     def say(code: str, /, **facts: object) -> Message:

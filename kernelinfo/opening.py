@@ -91,8 +91,8 @@ def read_pipe(path: str, most: int) -> bytearray:
 
 
 def _read_to_end(path: str, most: int) -> bytearray:
-    """Up to `most` bytes of a pipe. Reading a pipe that no program has open for writing would never
-    end."""
+    """Up to `most` bytes of a pipe; empty if no program opens it for writing within `_GRACE`, as a
+    blocking read would then never end."""
     pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         waiting = select.poll()

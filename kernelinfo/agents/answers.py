@@ -1,4 +1,4 @@
-"""One function a tool: its arguments to text and JSON values. Nothing is written."""
+"""One function per tool, from its arguments to text and JSON values. Nothing is written."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def _without_curve(document: dict[str, Any]) -> dict[str, Any]:
 
 
 _OF_EACH = ("name", "symbol", "target", "exact", "instructions", "used", "peak")
-"""Keys of a kernel's live registers in the list of many."""
+"""Keys of a kernel's live registers that an answer on all kernels of a path keeps."""
 
 
 def diff(arguments: ToolArguments, root: str) -> Answer:

@@ -35,7 +35,7 @@ COMMANDS = {
     "cmake-dir": "Print the folder of the CMake package.",
     "mcp": "Answer a coding agent's questions, by MCP.",
 }
-"""Command → first line of its help. The list of commands imports the module of none."""
+"""Command → first line of its help. The list of commands imports none of their modules."""
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as in shells: 128 and the number of the signal."""
@@ -149,14 +149,14 @@ _OF_SUFFIX = {
     ".sarif": ("sarif",),
     ".xml": ("junit",),
 }
-"""Suffix of an output file -> formats that it may hold; the first is the one that it means."""
+"""Suffix of an output file -> formats that the file may hold, the default one first."""
 _OF_OTHERS = {
     *(".pdf", ".ps", ".rtf", ".doc", ".docx", ".odt", ".tex", ".ppt", ".pptx", ".xls", ".xlsx"),
     *(".ods", ".png", ".svg", ".jpg", ".jpeg", ".gif", ".yaml", ".yml", ".toml", ".parquet"),
 }
-"""Suffixes of files that hold something else."""
+"""Suffixes of files that hold none of the output formats."""
 _FLAG = r"-(O\w*|[DIUW]\S+|[DIgSc]|std=\S+|f[\w-]+(=\S*)?|g\w+|x|isystem|include|nogpu\w+)"
-"""A compiler's flag, none of which is an option of a command."""
+"""Pattern for flags of compilers that no command has as an option."""
 _WITH_VALUE = ("-I", "-D", "-x", "-include", "-isystem")
 _BEFORE_VALUES = ("-k", "--kernel", "--exclude", "-o", "--output", "--mllvm", "--run")
 """Flags whose value is the next word, and options whose value may look like a flag."""

@@ -26,7 +26,7 @@ from kernelinfo.render.paint import harmless, without_hashes
 CLAIM = 1  # a finding or change that the user asked to fail for
 
 DOCUMENTS = ("json", "html")
-"""Formats of one document: it tells all of a kernel, also its instructions by class."""
+"""Formats whose output is one document with all facts, including instructions by class."""
 
 _T = TypeVar("_T")
 _PIPED_WIDTH = 100

@@ -279,8 +279,8 @@ _HOMES = {
     **dict.fromkeys(("scan", "trend"), "fleet"),
     "extract": "report",
 }
-"""Command -> the module that it shares; it is the function of its name there. Every other command
-is the function `command` of the module of its name."""
+"""Command -> the module that defines it, as a function named after the command. Every other command
+is the function `command` of the module named after it."""
 
 
 def _function_of(name: str) -> Callable[..., None]:

@@ -106,8 +106,8 @@ def _summary(request: ScanRequest, done: Scanned) -> str:
 
 
 def leave(request: ScanRequest, done: Scanned) -> None:
-    """Print up to 20 problems of a build that are not accepted. Exits with 2 if there are any, or
-    if a URL has no kernel."""
+    """Print up to 20 problems of a build that are not accepted, and the URLs without a kernel.
+    Exits with 2 if there are any of either."""
     problems = [unread[1] for unread in done.record.problems if not request.accepts(*unread)]
     missing = scanning.without_kernels(request, done)
     for problem in [*problems[:_SHOWN], *missing]:

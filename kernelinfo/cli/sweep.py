@@ -184,7 +184,7 @@ def _unmatched(sweeps: Sequence[Sweep], query: Options) -> Iterator[str]:
 
 
 def _check(targets: Sequence[str]) -> None:
-    """Raises `KernelinfoError` if there are several targets or an unknown one."""
+    """Raise `KernelinfoError` if there are several targets or an unknown one."""
     if len(targets) > 1:
         several = " and ".join(targets)
         raise OptionError(say("sweep-targets", several=several))

@@ -29,7 +29,8 @@ _INTERRUPTED = 128 + signal.SIGINT
 
 
 OUTPUTS: Mapping[str, Renderer] = {"text": details, "jsonl": render_jsonl}
-"""What is written of a look. As text its rows stand first, before the search for peaks."""
+"""Format → renderer of a look. As text, the look's rows are printed earlier, before peaks are
+measured."""
 
 
 def command(

@@ -117,22 +117,22 @@ class Key(NamedTuple):
     name: str
     about: str
     kind: ValueKind
-    """ValueKind of the value, or of each of them."""
+    """Kind of the value, or of each value in an array or a table."""
     default: Any = None
     """Default as a TOML value; None for no default."""
     required: bool = False
     older: str = ""
     """Former name, which is still read; empty without one."""
     array: str = ""
-    """The rest of the hint "write …" for an array of values; empty if it is none."""
+    """The rest of the hint "write …" for an array of values; empty if the value is none."""
     table: str = ""
-    """The same for a table of values by names, in the order of the file."""
+    """The rest of that hint for a table of values by name, in the file's order; empty for none."""
     name_kind: ValueKind | None = None
-    """ValueKind of these names, which the user chooses."""
+    """Kind of the names in such a table, which the user chooses."""
     keys: tuple["Key", ...] = ()
     """Keys of the table that a value is; empty for other values."""
     one_of: bool = False
-    """True: of the keys with this, a table must set at least one."""
+    """True: a table must set at least one of the keys that have `one_of`."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kernelinfo.rules import Selection
 
 REPOSITORY = "https://github.com/kernelinfo/kernelinfo"
+"""The address that pyproject.toml also states."""
 
 NameStyle = Literal["short", "full", "mangled"]
 """Values of `--names`."""

@@ -36,7 +36,7 @@ class ByteSums(NamedTuple):
     functions: int = 0
     """Kernels and other functions among them."""
     equal_bytes: int = 0
-    """Code that is equal to other code of the same file and target, which comes before."""
+    """Bytes of code that is equal to earlier code of the same file and target."""
 
 
 OwnedParts = dict[tuple[str, ...], dict[Owner, ByteSums]]
@@ -112,7 +112,7 @@ def _total(owners: Iterable[ByteSums]) -> ByteSums:
 
 
 def _of_owners(parts: OwnedParts) -> dict[Owner, ByteSums]:
-    """The sums of each owner, in their order."""
+    """The sums of each owner, in the order of `_OWNERS`."""
     present = {owner for owners in parts.values() for owner in owners}
     return {
         owner: _total(owners[owner] for owners in parts.values() if owner in owners)

@@ -21,7 +21,7 @@ _COLUMNS = ("resource", "used", "allocated", "out of", "allows", "slack")
 _LABEL = 8
 _ROOM = 8  # fewest columns for indented text
 KnownTexts = dict[tuple[Traits, Occupancy, CompilerNumber | None, Language | None], str]
-"""Texts on the occupancy. 1,074 kernels of a library have 403."""
+"""Texts on the occupancy, by the numbers that they state: 1,074 kernels of a library share 403."""
 _MOST_KNOWN = 1 << 12  # 2 kB each
 _PER = {"vgpr": "lane", "sgpr": "SIMD"}  # other resources count per CU or WGP
 

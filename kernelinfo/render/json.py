@@ -33,7 +33,7 @@ PROVENANCE: dict[str, str] = {
     "dynamic_lds_bytes": "used.dynamic_lds_bytes",
     "compiler_waves_per_simd": "compiler_occupancy.waves_per_simd",
 }
-"""Field → key of the kernel's document that the field is the source of."""
+"""Field → key of the kernel's document whose value comes from the field."""
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
@@ -152,7 +152,7 @@ def code_object_document(code_object: CodeObject, repeats: Sequence[Repeat] = ()
 
 
 def kernel_document(result: Result) -> dict[str, Any]:
-    """JSON object of one kernel; the key `input` is added by the document."""
+    """JSON object of one kernel; `document` adds the key `input`."""
     return _own_document(result, _origins(result.kernel)) | _statement_document(result)
 
 

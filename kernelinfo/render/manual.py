@@ -1,5 +1,5 @@
-"""Pages of the manual: as a terminal shows them, drawn by rich and read with a pager, and as static
-HTML pages, one a topic, from the Markdown that `explain TOPIC` prints."""
+"""Pages of the manual, from the Markdown that `explain TOPIC` prints: laid out by rich for a
+terminal and its pager, and as static HTML, one page per topic."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class KernelOrigin(NamedTuple):
     """Constants and options of Triton: `BLOCK_M=128`."""
     symbol: str
     code: str
-    """Bytes of the code of a kernel with options, `code 1 924 B`: the path in a cache is a hash."""
+    """Code size of a kernel with Triton options, `code 1 924 B`: its path is only a hash."""
     entry: str
     """The member with all that a container says of it, and its offset."""
 
@@ -127,7 +127,8 @@ _TIERS = (
     ("path",),
     ("entry",),
 )
-"""Fields in the order in which they are tried; of a tier the shortest that tells the most apart."""
+"""Tiers of fields, in the order in which they are tried. A tier adds the field that tells the most
+kernels apart; among equally good ones the first, which is the shortest."""
 
 
 def attributed(kernels: Sequence[Attributed], names: Mapping[str, str]) -> list[str]:
@@ -142,9 +143,10 @@ def told_apart(
 ) -> list[str]:
     """The text of each row of kernels, extended where several rows have the same text.
 
-    Added are, in this order and only as needed, the target with features, the library or member,
-    constants and options of Triton, and the symbol: `gemm · gfx90a:xnack+ · libfoo.so`. Without
-    `targets` the target is not added, as in tables that have a column for it.
+    The fields of `_TIERS` are added in their order, and only as needed: the target with features,
+    the library, the member, Triton's constants and options, the symbol, code size, path and entry:
+    `gemm · gfx90a:xnack+ · libfoo.so`. Without `targets` the target is not added, as in tables that
+    have a column for it.
     """
     texts = [*called]
     for group in _equal(dict(enumerate(called))):

@@ -172,7 +172,7 @@ def table_lines(
 
 
 _NARROWEST = 12
-"""Columns of a last cell that is broken at its own column."""
+"""Fewest columns in which a last cell is wrapped below its own start."""
 
 
 def laid_out(

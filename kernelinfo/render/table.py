@@ -117,8 +117,9 @@ def _style(result: Result) -> str:
 
 
 def _fitted(columns: CellColumns, names: list[int], width: int) -> CellColumns:
-    """The columns; some are left out if most names fit only then, or if not even a heading of names
-    fits."""
+    """The columns. Columns of zeros and the bars are left out if most names fit only without them,
+    or if not even the heading of the names fits; `occ` too if that is not enough for the heading.
+    """
     fewer = dict(columns)
     for heading in _OFTEN_ZERO:
         if _room(fewer, width) < max(names) and all(cell == "0" for cell in fewer[heading]):

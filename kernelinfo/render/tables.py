@@ -23,7 +23,7 @@ class Table(NamedTuple):
     columns: Sequence[str]
     """Names for programs."""
     rows: Iterable[Row]
-    """Numbers, texts, tuples of texts, or nested JSON values; None if it is not stated."""
+    """Numbers, texts, tuples of texts, or nested JSON values; None for an unstated value."""
     schema: str = ""
     """Name of the JSON document's schema."""
     key: str = ""
@@ -31,7 +31,7 @@ class Table(NamedTuple):
     about: Mapping[str, Any] = {}
     """Members of the JSON document before the rows."""
     text: Iterable[str] | None = None
-    """What people get in the place of the rows. Markdown then shows the values as they are."""
+    """Text that the format `text` shows instead of the rows. Markdown then shows bare values."""
     headings: Sequence[str] = ()
     """For people; by default the columns."""
     texts: Callable[[Sequence[Row]], Sequence[Sequence[str]]] | None = None
@@ -39,7 +39,7 @@ class Table(NamedTuple):
     kinds: str = ""
     """A letter for each column, as `laid_out` takes them."""
     total: Row = ()
-    """A last row for people alone."""
+    """Last row, shown only to people."""
     noun: str = "row"
     legend: str = ""
     """What the texts mean, in a line below them."""

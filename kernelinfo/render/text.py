@@ -180,7 +180,8 @@ _SIZES = {
 
 
 _ROUNDED = 8
-"""Rounding of VGPRs in a shared file takes fewer AGPRs (LLVM AMDGPUUsage, granulated VGPRs)."""
+"""AGPRs per lane. In a file that both share, rounding up VGPRs allocates fewer AGPRs than these
+(LLVM AMDGPUUsage, granulated VGPRs); padding allocates as many or more."""
 
 
 def _legend(shown: list[Result]) -> Iterator[str]:

@@ -240,13 +240,13 @@ def problem_text(problem: Problem) -> str:
 
 _T = TypeVar("_T")
 _WORST = "; worst: "
-"""Before each kernel in the message on another compiler."""
+"""Text before each kernel in the message on a changed compiler."""
 _OF_THE_GATE = ("KI206", "KI5")  # only notes of these rules are shown
 
 
 def render_text(outcome: Outcome, view: View) -> Iterator[str]:
-    """Lines of the gate's failures, warnings and notes, then the suppressed findings, then the
-    verdict."""
+    """Lines of findings (changed compilers first, then the worst), suppressed findings, accepted
+    findings and renames, then the verdict; only the verdict if `view` is quiet."""
     for line in () if view.quiet else _lines(outcome, view):
         yield from paint.painted(paint.fitted(line, view, 2), view)
     style = "green" if outcome.answered and not outcome.failed else "bold red"
@@ -294,8 +294,8 @@ def _is_told(finding: Finding) -> bool:
 
 
 def _claim(claim: Claim) -> Iterator[list[paint.Span]]:
-    """The lines of a claim. After a claim about another compiler come the kernels that lost
-    most."""
+    """The lines of a claim. A claim about a changed compiler is followed by the kernels that
+    lost most."""
     finding = claim.finding
     worst: list[str] = []
     if finding.rule == TOOLCHAIN:
@@ -337,7 +337,7 @@ def _first(
 # Changes of a baseline update as text.
 
 _LISTED = tuple(measure for measure in MEASURES if measure not in record.INSTRUCTIONS[1:])
-"""Numbers of a new kernel; of its instructions only how many there are."""
+"""Numbers that are listed for a new kernel; of the instruction counts, only the total."""
 
 
 def render_update(update: Update, baseline: FilePath, view: View) -> Iterator[str]:

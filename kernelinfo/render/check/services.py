@@ -97,17 +97,16 @@ def _command(command: str, location: check.FindingLocation | None, title: str, m
 
 
 def fingerprint(*parts: str) -> str:
-    """32 hex digits of a text that is given in parts."""
+    """The first 32 hex digits of the SHA-256 of the parts."""
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def of_claim(claim: check.Claim) -> str:
-    """32 hex digits made of the claim's identity and number."""
+    """The fingerprint of a claim's identity, and of its number unless that is 1."""
     number = () if claim.number == 1 else (str(claim.number),)
     return fingerprint(*claim.identity, *number)
 
 
-"""The address in pyproject.toml; a test holds both and the recipes together."""
 _RULES = f"{REPOSITORY}/blob/v{__version__}/kernelinfo/manual/rules.md"
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

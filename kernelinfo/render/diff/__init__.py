@@ -18,7 +18,7 @@ from kernelinfo.render.messages import say
 from kernelinfo.render.names import BETWEEN, name_of, printable, several, told_apart
 
 Status = Effect | Literal["renamed", "gone", "new"]
-"""renamed: nothing but the name. gone: in the old build alone. new: in the new build alone."""
+"""renamed: only the name changed. gone: only in the old build. new: only in the new build."""
 
 AFFECTED: tuple[Status, ...] = ("worse", "mixed", "changed", "better")
 _ORDER: tuple[Status, ...] = (*AFFECTED, "gone", "new", "moved", "renamed")
@@ -170,8 +170,8 @@ def options_in_words(kernel: KernelSummary, but: Container[tuple[str, str]] = ()
 
 
 def counts(changed: Sequence[ChangedKernel], moved: int | None = None) -> dict[Status, int]:
-    """The number of rows of each status that occurs. `moved` is the number for that status if
-    `changed` does not have all of its rows."""
+    """The number of rows of each status that occurs. `moved` is the number of rows of
+    status `moved`, if `changed` lacks some of them."""
     counted = Counter(row.status for row in changed)
     if moved is not None:
         counted["moved"] = moved
@@ -192,7 +192,7 @@ def headline(changed: Sequence[ChangedKernel], moved: int | None = None) -> str:
 
 
 MANY = 4
-"""Kernels from which on their sums say more than their rows."""
+"""Number of kernels from which on sums say more than one row per kernel."""
 
 
 def roll_up(comparison: Comparison, changed: Sequence[ChangedKernel]) -> str:

@@ -1,4 +1,4 @@
-"""A comparison for programs: JSON, of which diff-schema.json describes every key, and CSV."""
+"""A comparison for programs: JSON, whose keys diff-schema.json describes, and CSV."""
 
 from __future__ import annotations
 
@@ -81,8 +81,7 @@ _NAMES = ("Kernel_Name", "Symbol", "Target", "Code_Object")
 
 
 def render_csv(comparison: Comparison, view: View) -> Iterator[str]:
-    """The rows. Numbers that a build does not state, or of a kernel that it lacks, are empty
-    cells."""
+    """The rows. A cell is empty if its build does not state the number, or lacks the kernel."""
     numbers = (*NUMBERS, *(INSTRUCTIONS if view.instructions else ()))
     of_sides = (*_NAMES, *(number.name for number in numbers))
     both = (f"{side}_{name}" for name in of_sides for side in ("Old", "New"))

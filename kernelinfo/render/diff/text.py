@@ -109,8 +109,8 @@ def _text(
 
 
 def _without_equal(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The table, without columns of spills and scratch in which no kernel of both builds
-    differs."""
+    """The table, without a column of spills or scratch if it is the same in both builds for
+    every kernel that both have."""
     kept = [
         index
         for index, name in enumerate(heading)

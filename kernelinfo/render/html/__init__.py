@@ -1,7 +1,7 @@
 """The report as one HTML page that fetches nothing, from the templates and scripts of this folder.
 
-Charts are SVG of our own. A charting library would be several times as large as the page, without
-hatching, labels for screen readers, print, and both colour schemes by CSS.
+Charts are SVG of our own. A charting library would be several times as large as the page, and would
+lack hatching, labels for screen readers, print, and both colour schemes by CSS.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ _PLAIN = 1 << 16
 
 
 PieceKind = Literal["data", "source", "text", "details", "code"]
-"""`data` is read when the page opens; `source`, the path of a `text`, is listed; `details`, `code`
-and `text` are read when a kernel is opened."""
+"""`data` is read when the page opens; `details`, `code` and `text` are read when a kernel is
+opened. `source`, the path of a source file whose lines are a `text`, is listed on the page."""
 
 
 def piece(value: Any, kind: PieceKind = "data") -> str:

@@ -241,7 +241,7 @@ def _by_class(code: InstructionMix, limit: int | None) -> str:
 
 
 _SINGULAR: dict[str | None, str] = {"addresses": "address", "others": "other", None: "SGPR"}
-"""Roles of one register whose name does not only lose its s."""
+"""Role → its singular, where that is not the role without its final s."""
 
 
 def of_role(total: int, role: str | None) -> str:
@@ -251,7 +251,7 @@ def of_role(total: int, role: str | None) -> str:
 
 
 def held_by(story: Story) -> str:
-    """The vector registers by role, which add up: `64 accumulators, 32 fragments, 6 addresses`."""
+    """Vector registers of each role in the bill: `64 accumulators, 32 fragments, 6 addresses`."""
     return ", ".join(of_role(line.total, line.role) for line in story.bill)
 
 

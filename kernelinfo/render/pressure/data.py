@@ -1,4 +1,4 @@
-"""Register pressure for programs: JSON, of which pressure-schema.json has every key, and rows."""
+"""Register pressure for programs: JSON, whose keys pressure-schema.json describes, and rows."""
 
 from __future__ import annotations
 

@@ -231,7 +231,8 @@ def dataset(measured: Measured) -> dict[str, Any]:
 
 
 def _needs(story: Story, share: int) -> list[int]:
-    """The largest number of vector registers needed at each point; empty without spill slots."""
+    """Vector registers needed at each point of the curve, the most of its `share` instructions.
+    Empty without spill slots."""
     if story.needs is None or not story.needs.shares:
         return []
     each = [values.vector(story.files) for values in story.needs_curve]
@@ -286,8 +287,9 @@ def with_source(
 ) -> Callable[[Iterable[Item]], Iterator[str]]:
     """A renderer of the page.
 
-    The renderer reopens files to read the code of their kernels, and passes problems of that to
-    `tell`. `root` and `paths` are those of `SourceText`. Raises `OptionError` as `SourceText` does.
+    The renderer reopens files to read the code of their kernels, and passes problems of reading it
+    to `tell`. `root` and `paths` are those of `SourceText`. Raises `OptionError` as `SourceText`
+    does.
     """
     code = partial(_code, text=SourceText(root, paths), options=options, tell=tell)
     return partial(html.render, view=view, code=code, scripts=("pressure.js", *_PANES))

@@ -30,18 +30,18 @@ class TrendRow(NamedTuple):
     change: diff.ChangedKernel  # as `diff` compares the first build and the last
     history: History
     steps: tuple[tuple[str, str, tuple[str, str] | None], ...]
-    """(build, moves in words, `new` or `gone`, first and last commit) of the builds in which it
-    differs from the one before."""
+    """(build, moves in words or `new` or `gone`, first and last commit) of each build in which the
+    kernel differs from the build before."""
 
     @property
     def moved_in(self) -> tuple[str, ...]:
-        """Builds in which it differs from the build before."""
+        """Builds in which the kernel differs from the build before."""
         return tuple(build for build, *_ in self.steps)
 
     @property
     def commits(self) -> tuple[str | None, ...]:
-        """For each of these builds the commits that may have moved the kernel, as git names a
-        range: `c41a..c44f`; null where the builds have no label `commit`."""
+        """For each build of `moved_in`, the commits that may have moved the kernel, as a git
+        range: `c41a..c44f`; None where the builds have no label `commit`."""
         return tuple(commits and "..".join(commits) for *_, commits in self.steps)
 
     @property
@@ -59,8 +59,8 @@ class TrendRow(NamedTuple):
 
     @property
     def moved_in_words(self) -> str:
-        """The builds with their commits: `night-10 c41a..c44f`, or the first, the last and the
-        number of more than two."""
+        """The builds of `moved_in` with their commits: `night-10 c41a..c44f`. Of three or more
+        builds only the first, the last and their number: `a … c (3 builds) c41a..c44f`."""
         if len(self.steps) < 3:
             each = (" ".join((build, *_brief(commits))) for build, _, commits in self.steps)
             return paint.printable(", ".join(each))
@@ -123,7 +123,7 @@ def _commits(history: History, builds: Sequence[Night], number: int) -> tuple[st
 
 
 def _brief(commits: tuple[str, str] | None) -> Iterator[str]:
-    """The range of commits with 12 of 40 digits, if there is one."""
+    """The range of commits, if there is one, with hashes cut from 40 to 12 digits."""
     if commits:
         yield re.sub(r"\b([0-9a-f]{12})[0-9a-f]{28}\b", r"\1", "..".join(commits))
 
@@ -164,7 +164,8 @@ def recompiled(trend: Trend) -> list[tuple[str, str]]:
 def _recompiled_in_words(
     gone: Sequence[str], added: Sequence[str], libraries: int, among: int
 ) -> str:
-    """`clang 19.1.7 → clang 22.1.8 in 39 of 40 libraries`; `also clang 22.1.8` if none was left."""
+    """`clang 19.1.7 → clang 22.1.8 in 39 of 40 libraries`; `also clang 22.1.8` if no compiler is
+    gone, `no longer clang 19.1.7` if none was added. A single library is not counted."""
     old, new = diff.compilers_in_words(gone, added)
     words = f"{old} → {new}" if old and new else f"also {new}" if new else f"no longer {old}"
     words = paint.printable(words)
@@ -177,9 +178,9 @@ def told_builds(trend: Trend) -> Iterator[tuple[int, tuple[str, ...]]]:
     """(index, cells) of the builds to list.
 
     Up to 12 builds are all listed; of more, the first, the last, and those in which a kernel is
-    affected, came or went, a compiler changed or something could not be read. Cells are the sums of
-    kernels, waves per SIMD, spilling ones, scratch, VGPRs and code, and the step from the build
-    before in words.
+    affected, came or went, a compiler changed or something could not be read. Cells are the
+    number of kernels, the sum of waves per SIMD, the number of spilling kernels, the sums of
+    scratch, VGPRs and code, and the step from the build before in words.
     """
     last = len(trend.builds) - 1
     changed = {name for name, _ in recompiled(trend)}

@@ -200,7 +200,7 @@ def _cells_in_markdown(row: trends.TrendRow, view: View) -> tuple[str, ...]:
 
 SCHEMA = "kernelinfo/trend/1"
 OF_BUILD = ("problems", "accepted_problems", "labels", "gaps")
-"""What a document says of a build beside its name and sums."""
+"""Fields of a build that its document states besides its name and sums."""
 
 
 def render_json(trend: Trend, view: View) -> Iterator[str]:

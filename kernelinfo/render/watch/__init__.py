@@ -117,8 +117,8 @@ def _details(look: WatchLook, view: View) -> Iterator[list[paint.Span]]:
 
 
 def _is_told(watched: WatchedKernel, look: WatchLook, view: View) -> bool:
-    """True for a changed kernel. On a terminal, which is redrawn, also True if the kernel differs
-    from the first look."""
+    """True for a changed kernel, and for one whose peak was measured. On a terminal, which is
+    redrawn, also True if the kernel differs from the first look."""
     return (
         watched.has_changed
         or bool(watched.story)
@@ -241,7 +241,7 @@ def _kernel(watched: WatchedKernel, view: View) -> dict[str, Any]:
 
 
 def _moved(pair: Pair | None) -> dict[str, Any] | None:
-    """The numbers that moved; None without an earlier state or if none did."""
+    """The numbers that moved; None without an earlier state, or if no number moved."""
     return picked(diff.of_pair(pair), "why", "moves") if pair and pair.moves else None
 
 
