@@ -22,9 +22,10 @@ OperationKind = Literal[
     "cache invalidate",
     "cache writeback",
 ]
-"""What a wait counter counts: vector memory without and with FLAT addresses, images, ray tracing,
-LDS, reads of LDS by vector instructions, GDS, scalar memory, messages, exports, copies to and from
-LDS, and instructions on caches. An atomic that returns no value is a store."""
+"""What a wait counter counts. load, store: vector memory without FLAT addresses. flat load, flat
+store: with FLAT addresses. sample: images. bvh: ray tracing. lds direct: reads of LDS by vector
+instructions. scalar: scalar memory. async, tensor: copies to and from LDS. An atomic that returns
+no value is a store."""
 
 
 class WaitCounter(NamedTuple):
@@ -34,12 +35,12 @@ class WaitCounter(NamedTuple):
     most: int  # its largest value; the issue of one operation more stalls
     source: str  # document and line that state these numbers
     bits: tuple[int, ...] = ()
-    """Bits of s_waitcnt's immediate that hold it, lowest first; empty if it has a wait of its own
-    or none."""
+    """Bits of s_waitcnt's immediate that hold the counter, lowest first; empty if the counter has a
+    wait instruction of its own, or no wait at all."""
     in_order: tuple[tuple[OperationKind, ...], ...] = ()
-    """Groups of operations. Those of one group complete in the order of their issue."""
+    """Groups of operations. The operations of one group complete in the order of their issue."""
     any_order: tuple[OperationKind, ...] = ()
-    """Operations that complete in any order, so that only a wait for all of them tells."""
+    """Operations that complete in any order: only a wait for all of them shows that one is done."""
 
     @property
     def of_llvm(self) -> WaitCounter:

@@ -13,8 +13,8 @@ SGPR_STEPS = {
     800: ((80, 10), (88, 9), (100, 8), (1 << 16, 7)),
     512: ((48, 10), (56, 9), (64, 8), (72, 7), (80, 6), (1 << 16, 5)),
 }
-"""SGPRs per SIMD → (most SGPRs of a wave, waves) of each step (getOccupancyWithNumSGPRs, up to LLVM
-22)."""
+"""SGPRs per SIMD → (most SGPRs of a wave, waves per SIMD) of each step (LLVM up to 22,
+getOccupancyWithNumSGPRs)."""
 
 
 def waves_by_vgprs(llvm_target: Target, wave_size: int, vgprs: int, dynamic_block: int = 0) -> int:

@@ -48,7 +48,7 @@ _NVIDIA = (
     r"|(h(20|100|200|800)|a(2|10|16|30|40|100|800|[456]000)|v100|b[123]00|l4|l40s?|t4|p40|p100|k80"
     r"|g[hb][23]00)([\s_-][\s\w-]*)?"
 )
-"""NVIDIA's targets and products that users of GPUs rent."""
+"""Pattern for the names of NVIDIA's targets, brands, and products that clouds rent out."""
 
 
 def _plain(name: str) -> str:

@@ -31,14 +31,15 @@ class Belief(NamedTuple):
 
     by: Literal["LLVM", "HIP", "rocprofiler-sdk"]  # the software that assumes it
     before: int
-    """First version without the wrong value: LLVM's major one, HIP's year; 0 if all have it."""
+    """First version without the wrong value (LLVM's major version, HIP's year); 0 if every version
+    has the wrong value."""
     field: str  # the field whose value differs
     value: int  # the value that the software assumes
     source: str  # document and line that state it
 
 
 def believed(beliefs: tuple[Belief, ...], by: str, version: int = 0) -> dict[str, Any]:
-    """Field → value, for the fields of which `version` of `by` assumes a wrong value."""
+    """Field → the wrong value that this `version` of the software `by` assumes for it."""
     return {
         belief.field: belief.value
         for belief in beliefs
@@ -78,7 +79,8 @@ class Vgprs(NamedTuple):
     early_encoding_granule: int = 0
     """The descriptor's unit in the target's first compilers; 0 if it never changed."""
     early_encoding_before: int = 0
-    """First LLVM release with `encoding_granule`; its development versions used the early unit."""
+    """First LLVM release with `encoding_granule`; its development versions may use the early
+    unit."""
     believed: tuple[Belief, ...] = ()
     """Values that other software assumes instead of the hardware's."""
 
@@ -92,7 +94,8 @@ class Agprs(NamedTuple):
     offset_granule: int = 0
     """Unit of the descriptor's ACCUM_OFFSET, in registers per lane; 0 without a unified file."""
     addressable: int = 0
-    """Unified file: the most of each kind that one wave can address; else 0."""
+    """The most VGPRs, and the most AGPRs, that one wave can address in a unified file, per lane; 0
+    without a unified file."""
 
 
 class Sgprs(NamedTuple):
@@ -127,7 +130,8 @@ class Scratch(NamedTuple):
     """The most bytes that the hardware can address for one wave."""
     source: str  # document and line that state these numbers
     cus_per_aperture: int = 0
-    """CUs that share one scratch aperture on the product with the fewest; 0 if not known."""
+    """CUs that share one scratch aperture, on the product where the fewest CUs share one; 0 if not
+    known."""
     aperture_bytes: int = 0  # bytes of one scratch aperture; 0 if not known
 
 
@@ -233,7 +237,10 @@ class Target(NamedTuple):
         raise LaunchError(say("target-wave-size", target=self.name, lanes=wave_size))
 
     def domain(self, wgp_mode: bool | None) -> Domain:
-        """The residency domain in WGP mode (True), CU mode (False) or the default (None)."""
+        """The residency domain in WGP mode (True), in CU mode (False) or by default (None).
+
+        Also the default domain if the target has no domain of that mode.
+        """
         if wgp_mode is None:
             return self.domains[0]
         per = "WGP" if wgp_mode else "CU"
@@ -336,8 +343,8 @@ _KINDS: dict[str, Any] = {
 
 
 def _row(kind: Any, value: Any) -> Any:
-    """`value` converted to `kind` if it is a table, or to a tuple of these if it is a list; else
-    unchanged."""
+    """A table becomes a `kind`, and a list a tuple with each item converted the same way; any other
+    `value` is unchanged."""
     if isinstance(value, list):
         return tuple(_row(kind, item) for item in value)
     if isinstance(value, dict):

@@ -178,14 +178,14 @@ class Blob(NamedTuple):
     is_one_of_many: bool = False
     """True for a member of a container that mostly holds other things than AMD GPU code."""
     kind: CodeKind | None = None
-    """None for data of a kind that is not told yet: an outermost file, a member of a container."""
+    """Kind of the code; None until it is known, as in an outermost file or a container's member."""
     bounds: Bounds = BY_DEFAULT
     """Limits on the bytes, entries and kernels to read."""
     command: tuple[str, ...] | None = None
     """The command that compiled the source at `path` to this text."""
     within: tuple[Data, ...] = ()
-    """Containers around the bytes that hold code for devices alone, outermost first: the section
-    `.hip_fatbin`, the plain bundle that one in it decompresses to."""
+    """Those of the containers around the bytes that hold nothing but code for devices, outermost
+    first: the section `.hip_fatbin`, then the plain bundle to which a bundle in it decompresses."""
 
 
 class Elsewhere(NamedTuple):
@@ -241,7 +241,7 @@ class Problem(NamedTuple):
 
 
 MISSING = "kpack-missing"
-"""Code of the problem of a host file that refers to kpack archives, none of which is there."""
+"""Code of the problem that all kpack archives to which a host file refers are missing."""
 
 
 def sum_up(missing: Sequence[Problem]) -> Problem:
@@ -278,7 +278,7 @@ class SpirV(NamedTuple):
 Found = Blob | Problem | Elsewhere | Note | File | SpirV
 """One result of opening an input.
 
-`Blob`: code. `Problem`: unreadable; `MISSING` is that of a host file without its archives.
-`Elsewhere`: a host file with its code in an archive of this run. `Note`: a warning. `File`: one
-that is repeated. `SpirV`: code for later.
+`Blob`: code. `Problem`: an unreadable input; its code is `MISSING` for a host file without its
+archives. `Elsewhere`: a host file with its code in an archive of this run. `Note`: a warning.
+`File`: a file that the run reads already. `SpirV`: code that is compiled when it is loaded.
 """

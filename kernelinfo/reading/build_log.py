@@ -243,9 +243,9 @@ def group(
 
 
 def _add_accumulators(fields: dict[str, Any], target: Target | None) -> None:
-    """Turn `vgprs` into the total of the metadata's `.vgpr_count`.
+    """Turn `vgprs` into the total with AGPRs, as the metadata's `.vgpr_count` states it.
 
-    Removes it if there are AGPRs and the target is unknown: the total depends on the target.
+    Removes `vgprs` if there are AGPRs and the target is unknown: the total depends on the target.
     """
     if "vgprs" in fields and fields.get("agprs"):
         if target is None:

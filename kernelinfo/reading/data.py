@@ -158,8 +158,8 @@ class LongText:
     """
 
     def __init__(self, data: Data, read: Callable[[int, int], bytes] | None = None) -> None:
-        """If the text is not the file's own, `read` returns it at an offset, in at most the given
-        number of bytes."""
+        """`read` is for a text that is not the file's own: it returns at most the given number of
+        bytes of the text from an offset on."""
         self._data = data
         self._read = read or self.read
         self._ends_with_returns = _ends_with_returns(bytes(data.read(0, _START)))
@@ -227,7 +227,7 @@ class Lines:
     def __init__(self, text: Text) -> None:
         self._text = text
         self._places = [(0, 1)]
-        """Byte offsets and their lines, in ascending order: looked up ones and some between."""
+        """(byte offset, line) pairs, ascending: of the offsets asked for, and of some between."""
 
     def number(self, offset: int) -> int:
         """1-based line of a byte offset."""

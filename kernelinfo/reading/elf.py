@@ -77,9 +77,9 @@ class Section(NamedTuple):
     offset: int
     size: int
     link: int
-    """Section index. A symbol table's strings; a relocation table's symbols."""
+    """Index of the section with a symbol table's strings or a relocation table's symbols."""
     info: int
-    """Section index. The section that a relocation table applies to."""
+    """Index of the section to which a relocation table applies."""
     entry_size: int
     """Bytes of one row of a table; 0 for other sections."""
     is_compressed: bool

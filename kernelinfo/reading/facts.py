@@ -53,11 +53,11 @@ class Callees(NamedTuple):
     """The VGPRs per lane that a compiler assumes for a kernel with an indirect call."""
 
     alone_vgprs: int
-    """Those of the kernel without its callees."""
+    """VGPRs per lane of the kernel without its callees."""
     most_vgprs: int
-    """The most of all functions of the module."""
+    """The most VGPRs per lane of any function of the module that is not a kernel."""
     function: str
-    """Symbol of the function with the most."""
+    """Symbol of the function with `most_vgprs`."""
 
 
 class Numbers(NamedTuple):
@@ -70,7 +70,8 @@ class Numbers(NamedTuple):
     reserved_vgprs: int | None = None
     """VGPRs per lane the descriptor encodes, a multiple of the encoding granule."""
     least_reserved_vgprs: int | None = None
-    """The same in the smaller of two possible granules, if the object does not tell which."""
+    """Reserved VGPRs per lane by the smaller of two possible granules, if the object does not tell
+    which granule it uses."""
     reserved_sgprs: int | None = None
     """SGPRs per wave the descriptor encodes, a multiple of the encoding granule."""
     wgp_mode: bool | None = None  # a workgroup's waves may use both CUs of a WGP (gfx10 on)
@@ -188,7 +189,8 @@ class Code(NamedTuple):
     """MFMA, SMFMAC, WMMA and SWMMAC."""
     lds: int  # LDS instructions
     memory: int
-    """Global, flat and buffer instructions; on older targets the last reach scratch, too."""
+    """Global, flat and buffer instructions; on older targets, buffer instructions reach scratch,
+    too."""
     scratch: int  # scratch instructions
     barriers: int  # barrier instructions
     calls: int  # calls of functions
@@ -373,7 +375,7 @@ def _elsewhere(unit: DebugUnit, entry: DebugEntry) -> DebugEntry | None:
 
 
 def inlined_into(unit: DebugUnit, function: DebugEntry) -> list[DebugEntry]:
-    """The functions of which a function contains inlined copies, each once."""
+    """The functions that the compiler inlined into `function`, each once."""
     functions: dict[int, DebugEntry] = {}
     pending = [function]
     while pending:

@@ -198,7 +198,7 @@ class ModuleText:
             self._warnings.add(message, line + within)
 
     def _function(self, floor: int, offset: int) -> tuple[str, int | None] | None:
-        """Name and label offset of the function with its info block at `offset`; None if unknown.
+        """Name and label offset of the function whose info block is at `offset`; None if unknown.
 
         The label offset is None if it is already known, or not found.
         """
@@ -301,7 +301,7 @@ class ModuleText:
                 self._warnings.add(in_kernel(kernel.symbol, bug(error)), kernel.line)
 
     def _may_be_cut(self, end: int) -> bool:
-        """True if metadata is missing from the end of a compiler's module without comments."""
+        """True if a compiler wrote the module, without comments, and its metadata is missing."""
         if self._has_metadata or not self._is_hsa or self._begin >= 0:
             return False
         kernels, stamps = self._kernels.values(), self._stamps

@@ -53,7 +53,7 @@ _COMMENTS = re.compile(
 _STAMP = re.compile(rb"[\d:-]+")
 
 Unread = list[tuple[int, bytes]]
-"""Comments of a block that are not fields: the line counted from its first, and the text."""
+"""(line, text) of each comment in a block that is not a field; the block's first line is 0."""
 
 BUILD: Builders = {"header": str, "field": lambda name, value="": StatedValue(name, value, 0)}
 """Constructors by the rules of kernel_info.lark. A header becomes its kind: `Kernel`; a field
@@ -102,7 +102,7 @@ def _without_code_bytes(comments: bytes) -> tuple[int | None, bytes]:
 
 
 def _prefixed(text: Text, offset: int, prefix: bytes) -> Iterator[bytes]:
-    """Lines from `offset` on with the header's prefix."""
+    """Lines from `offset` on, up to the first without the header's prefix."""
     for line in lines_from(text, offset):
         if line.startswith(b";") or b";" not in line or _prefix(line) != prefix:
             return
@@ -139,8 +139,8 @@ def _prefix(line: bytes) -> bytes:
 
 
 def read_line(line: bytes) -> str | StatedValue | None:
-    """The kind of a header, or the field, on one line, as described in kernel_info.lark; None for
-    other lines."""
+    """What a line states by kernel_info.lark: the kind of a header, or a field; None for any other
+    line."""
     # Only short lines are cached, so that a hostile text cannot fill the memory.
     return _read_line(line) if len(line) < _SHORT else _read_line.__wrapped__(line)
 

@@ -43,7 +43,7 @@ _CODE_T_FIELDS: Readings = {
 """Fields of `.amd_kernel_code_t` (AMDGPUUsage, "amd_kernel_code_t"), code object v2 and mesa3d."""
 
 _ZERO_BY_DEFAULT = ("group_segment_fixed_size", "private_segment_fixed_size")
-"""AMDGPUUsage, "AMDHSA Kernel Assembler Directives", column default."""
+"""Fields that are 0 if omitted (AMDGPUUsage, "AMDHSA Kernel Assembler Directives", "Default")."""
 
 # A block has some 50 lines. A block without an end must not swallow the rest of the file.
 _USUAL_BYTES = 1 << 12
@@ -72,8 +72,8 @@ def by_field(block: TextBlock) -> Fields:
 def read_block(text: Text, offset: int, kind: str) -> tuple[TextBlock, bool]:
     """Statements of the block of the directive `kind` at `offset`, and True if it has an end.
 
-    A block without an end is cut off. In a complete `.amdhsa_kernel`, an omitted field gets the
-    assembler's default, located at the block's first line.
+    A block without an end is cut off. In a complete `.amdhsa_kernel`, the omitted fields of
+    `_ZERO_BY_DEFAULT` are 0, located at the block's first line.
     """
     start, end = b"." + kind.encode(), b".end_" + kind.encode()
     for size in (_USUAL_BYTES, _MOST_BYTES):
@@ -238,12 +238,12 @@ class Expansion(NamedTuple):
     """Byte offsets of the begin and the end of each outermost macro, repetition or condition, and
     its directive."""
     symbols: frozenset[str] = frozenset()
-    """Symbols that may be set in them."""
+    """Symbols that may be set inside these ranges."""
     any_symbol: bool = False
-    """True if macros set symbols that are named by their arguments."""
+    """True if a called macro, or a repetition, sets a symbol whose name comes from an argument."""
 
     def before(self, offset: int) -> dict[str, int]:
-        """Directive → how many of it make the code at an offset depend on other text."""
+        """Directive → number of its uses that make the code at `offset` depend on other text."""
         included = bisect_left(self.includes, offset)
         counts = {".include": included} if included else {}
         index = bisect_left(self.ranges, (offset, 0, "")) - 1

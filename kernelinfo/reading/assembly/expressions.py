@@ -30,8 +30,8 @@ def wrap(value: int) -> int:
 
 
 def apply(name: str, values: Sequence[Evaluated], target: Target | None) -> Evaluated:
-    """The result of an operator or function. If there is none, the reason: that of the first of the
-    `values` without a value, or that of the call."""
+    """The result of an operator or function, or the reason why it has none: the first reason among
+    `values`, else the call's own."""
     numbers: list[int] = []
     for value in values:
         if isinstance(value, Message):
@@ -154,7 +154,7 @@ class Call(NamedTuple):
 
 
 Term = Evaluated | str | Call
-"""A constant, a symbol's name, or a call; or the reason why there is none of them."""
+"""A constant, a symbol's name, or a call; or the reason why the expression has no terms."""
 
 # The assembler counts these as it meets registers (AMDGPUAsmParser, KernelScopeInfo). People only
 # reset them to 0.
@@ -177,12 +177,12 @@ _EQUATED = rb"\s*([\w.$@]+)\s*"
 
 
 MOST_VGPRS = "amdgpu.max_num_vgpr"
-"""The most VGPRs of a module's functions."""
+"""Symbol for the most VGPRs per lane of any function of the module that is not a kernel."""
 
 _Definition = tuple[str, int]
 """A symbol, and the index of one of its definitions."""
 _Steps = Generator[_Definition, Evaluated, Evaluated]
-"""Asks for the values of definitions, and returns the value of an expression of them."""
+"""Asks for the value of each definition in an expression, and returns the expression's value."""
 
 
 class Definitions(dict[str, list[StatedValue]]):
@@ -346,7 +346,8 @@ def number(expression: str) -> int | None:
 
 
 def read_terms(expression: str) -> tuple[Term, ...]:
-    """Terms of an expression (mc_expression.lark) in postfix order, or why it has none."""
+    """Terms of an expression (mc_expression.lark) in postfix order. An expression that cannot be
+    read gives one term: the reason."""
     # Only short ones are cached, so that a hostile text cannot fill the memory.
     read = _read_terms if len(expression) < _SHORT else _read_terms.__wrapped__
     return read(expression)

@@ -163,7 +163,8 @@ _LoopLabel = tuple[bytes, int]
 """Label of a loop's header, and the loop's depth."""
 
 _LineAndCallee = tuple[bytes, bytes]
-"""Source line and symbol of a called function; empty if unknown."""
+"""Source line of an instruction, and symbol of the function called before it in its block; each is
+empty if unknown."""
 
 _ByLoop = dict[_LoopLabel | None, Counter[_Counted]]
 """Numbers of spills and reloads in each loop, and in the code outside loops (None)."""
@@ -209,7 +210,8 @@ def _total(by_loop: _ByLoop[_Counted]) -> Counter[_Counted]:
 
 
 def _main_place(places: Counter[_LineAndCallee]) -> SpillPlace | None:
-    """The known place of most spills and reloads, the first of equal ones; None without any."""
+    """The known place with the most spills and reloads, the first if several have as many; None
+    without a known place."""
     counts = {place: count for place, count in places.items() if any(place)}
     if not counts:
         return None
@@ -280,8 +282,8 @@ _TAKES_VGPRS = b"s_alloc_vgpr"
 def with_proven(
     kernel: KernelFacts, text: Text, extent: KernelText, target: Target | None
 ) -> KernelFacts:
-    """The kernel, with the numbers that its instructions prove, from the source `code`. For most
-    kernels it is enough to search for a few bytes instead of reading instructions."""
+    """The kernel; the numbers that its instructions prove are added under the source `code`. For
+    most kernels it is enough to search for a few bytes instead of reading instructions."""
     start, end = extent.label, extent.end
     if start is None:
         return kernel

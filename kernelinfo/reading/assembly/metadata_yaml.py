@@ -1,9 +1,10 @@
 """Metadata of an assembly text, from the YAML of `.amdgpu_metadata` and of code object v2.
 
-LLVM types plain words (llvm/lib/BinaryFormat/MsgPackDocumentYAML.cpp, `ScalarDocNode::fromString`)
-and writes `!str` before a string that would read as another type. The list of these words changes
-from version to version: LLVM 22 writes `.name: yes`. So the value of a key that takes text is
-always taken as written, and a value of a wrong type costs its key, not the document.
+LLVM takes some plain words for numbers or flags (`ScalarDocNode::fromString` in
+llvm/lib/BinaryFormat/MsgPackDocumentYAML.cpp) and writes `!str` before a string that would read as
+another type. The list of these words changes from version to version: LLVM 22 writes `.name: yes`.
+So the value of a key that takes text is always taken as written, and a value of a wrong type costs
+its key, not the document.
 """
 
 from __future__ import annotations

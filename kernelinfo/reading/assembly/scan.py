@@ -43,14 +43,16 @@ _ENCLOSED = {
     False: (re.compile(rb"/\*"), re.compile(_CODE % b"")),
     True: (re.compile(rb"/\*(?!v[\d\[][\d:\]]*+\*/)"), re.compile(_CODE % (b"|" + _NAME))),
 }
-"""Begin of an enclosed comment, and the code of a line up to its first comment. True: comments that
-name registers are code."""
+"""Patterns for the begin of an enclosed comment, and for a line's code up to its first comment.
+Under True, comments that name registers are code."""
 _SETS_UPPER = b"s_set_vgpr_msb"
 _HASH = rb"#(?!\d+ \d| __CLANG_OFFLOAD_BUNDLE__)"
-"""Not the number and time of a container's build log, and not the mark of a text bundle."""
+"""A `#` that begins a comment, unless it precedes the number and time of a line in a container's
+build log, or the mark of a text bundle."""
 _HASH_LINE = re.compile(rb"[ \t]*+" + _HASH)
 _HASH_STATEMENT = re.compile(rb"[ \t]*+(?:[^\s;\":#/]++:[ \t]++)*+" + _HASH)
-"""After a label, an enclosed comment may begin in a comment of `#`."""
+"""A line's begin up to its `#` comment, which may follow labels. After a label, an enclosed comment
+may begin inside the `#` comment."""
 _BLANKS = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
 _COMMENT_WINDOW = 1 << 18
 

@@ -239,8 +239,8 @@ _SYMBOL = Struct("<IBxHQQ")
 _BUT_NAME = Struct("<4x20s")
 _KIND = Struct("<BxH16x")
 SymbolRow = tuple[int, int, int, int]
-"""The fields of a `Symbol`. A library has half a million: making nouns of them takes as long again.
-"""
+"""The fields of a `Symbol`. A library has half a million rows; to make a `Symbol` of each takes as
+long as to read them."""
 
 
 class Symbol(NamedTuple):
@@ -257,8 +257,8 @@ class KernelSymbols(NamedTuple):
     """The symbols of kernels and functions in all symbol tables."""
 
     descriptors: dict[str, SymbolRow]
-    """Kernel → row of its `.kd` object; of a v2 kernel, which begins with its descriptor, its own.
-    """
+    """Kernel → row of its `.kd` object. A v2 kernel begins with its descriptor, so the row is that
+    of the kernel's own symbol."""
     functions: dict[str, SymbolRow]
     """Name → row of every function and v2 kernel."""
     resources: dict[str, dict[str, int]]

@@ -238,7 +238,10 @@ def entries_below(
     top: Any, scopes: Container[str] = (), wants: Callable[[Any], bool] = lambda _: True
 ) -> Iterator[Any]:
     """The descendants of a pyelftools entry: its children, and those of each child that is a scope.
-    Entries of unneeded abbreviations are omitted. Raises `ReadError` for an unknown form."""
+
+    Entries whose abbreviation `wants` refuses are omitted. Raises `ReadError` for an unknown form,
+    and if the section ends inside an entry.
+    """
     unit, section = top.cu, top.stream.getvalue()
     abbreviations = unit.get_abbrev_table()
     is_wanted = cache(lambda code: wants(abbreviations.get_abbrev(code)))

@@ -42,11 +42,11 @@ Owner = Literal[
     "compression",
     "other",
 ]
-"""What bytes are for. kernel code, other functions: instructions, of symbols. constants: also
-variables. descriptors: kernel descriptors. notes: metadata, compiler stamps. symbols and strings:
-also relocations and hash tables. padding: zeros, and the filler between functions. containers: what
-is around code objects, and code for other devices. compression: bytes that it adds, below 0 what it
-saves. other: bytes of no known kind."""
+"""What bytes are for. kernel code, other functions: instructions. constants: also variables.
+descriptors: kernel descriptors. notes: metadata, compiler stamps. symbols and strings: also
+relocations and hash tables. padding: zeros, and the filler between functions. containers: what is
+around code objects, and code for other devices. compression: the bytes that compression adds,
+negative if it saves bytes. other: bytes of no known kind."""
 
 _SHT_STRTAB, _SHT_HASH, _SHT_DYNAMIC, _SHT_REL, _SHT_GNU_HASH = 3, 5, 6, 9, 0x6FFFFFF6
 _LINKING = (

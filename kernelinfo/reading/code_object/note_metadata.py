@@ -147,7 +147,7 @@ _MOST_KEYS = 1000
 _Choice = Callable[[str], bool] | None
 """True for symbols of kernels to decode; None decodes all."""
 _Complaints = tuple[Message, ...]
-"""Sentences on values of a kernel that are malformed."""
+"""Sentences on the malformed values of a kernel."""
 _Decoded = tuple[str, Numbers, _Complaints]
 """Symbol, numbers and complaints of a kernel."""
 

@@ -250,7 +250,8 @@ def unpack_tar(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]
 
 
 def read_compressed(blob: Blob) -> Iterator[Found]:
-    """The decompressed file, or the members of a compressed tar; a problem for bytes after it."""
+    """The decompressed file, or the members of a compressed tar; a problem if other bytes follow
+    the compressed ones."""
     head = bytes(blob.data.read(0, formats.HEAD_BYTES))
     method = next(name for name, start in formats.COMPRESSED.items() if head.startswith(start))
     limit, size = blob.bounds.streamed_bytes(len(blob.data)), len(blob.data)

@@ -171,8 +171,8 @@ def is_read(path: str, among: Sequence[str]) -> bool:
 def log_of(database: str) -> str | None:
     """Path of the write-ahead log that belongs to a database; tinygrad always leaves one.
 
-    None if there is no log, if database and log are too large to copy, or if the log is a link out
-    of the folder that may be read.
+    None if there is no log or an empty one, if database and log are too large to copy, or if the
+    log is a link out of the folder that may be read.
     """
     log = database + LOG
     if not os.path.isfile(log) or (bound() and not is_below(log, bound())):
@@ -201,8 +201,8 @@ def is_read_once(path: str) -> bool:
 
 
 def size(file: File) -> int:
-    """Bytes of a file to read; 0 if it is repeated, or cannot be read (`load` then returns the
-    problem)."""
+    """Bytes of a file to read; 0 if it is repeated, if it is standard input or a pipe, or if it has
+    no status (`load` then returns the problem)."""
     if file.is_repeated:
         return 0
     if file.bytes is not None:

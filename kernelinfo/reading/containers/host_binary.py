@@ -359,7 +359,7 @@ def _read_pickle(blob: Blob, place: str) -> tuple[Iterable[Found], int]:
 
 
 def _starts(blob: Blob) -> Iterator[int]:
-    """Offsets at which one of `_HEADERS` matches, ascending."""
+    """Offsets at which one of `_CODE_HEADERS` matches, ascending."""
     for start in range(0, len(blob.data), _WINDOW):
         window = blob.data.read(start, _WINDOW + _OVERLAP)
         begins = (match.start() for header in _CODE_HEADERS for match in header.finditer(window))

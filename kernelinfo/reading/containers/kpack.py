@@ -230,8 +230,8 @@ _SUFFIX = ".kpack"
 
 
 def wrappers(data: memoryview) -> tuple[tuple[int, ...], bool]:
-    """Reads the section of fat binary wrappers: (units of the library whose code is in archives,
-    True if the code of a unit is in the file)."""
+    """(numbers of the units with code in archives, True if the file holds the code of a unit), from
+    the section of fat binary wrappers."""
     rows = list(_WRAPPER.iter_unpack(data[: len(data) - len(data) % _WRAPPER.size]))
     units = dict.fromkeys(unit for start, unit in rows if start == _WITHOUT_CODE)
     return tuple(units), any(start == _WITH_CODE for start, _ in rows)

@@ -1,6 +1,6 @@
-"""Reads packages: zips and wheels, RPMs, and the cpio archives in these.
+"""Reads packages: zips and wheels, RPMs, and cpio archives, which RPMs contain.
 
-The regular files of a zip. PKWARE, APPNOTE.TXT 6.3.10, section 4.3.
+Only the regular files of a zip are read. Source: PKWARE, APPNOTE.TXT 6.3.10, section 4.3.
 """
 
 from __future__ import annotations

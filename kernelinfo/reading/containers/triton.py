@@ -79,8 +79,8 @@ def read_sidecar(path: str) -> Sidecar | None:
 def _tile(stem: str) -> TritonOptions:
     """`tile` and `dtype` of the kernel, from Triton's IR next to its code; empty without IR.
 
-    For a kernel with a `tt.dot`, they are M, N, K and the type of the operands of the first one;
-    for any other kernel, the shape and type of its largest tensor. Triton 3 does not state the
+    For a kernel with a `tt.dot`, they are M, N, K and the operands' type of its first `tt.dot`; for
+    any other kernel, the shape and type of its largest tensor. Triton 3 does not state the
     constants from which they come.
     """
     path = f"{stem}.ttir"
