@@ -36,8 +36,8 @@ _LANGUAGES: dict[SourceLanguage, Language] = {"hip": "HIP", "cl": "OpenCL"}
 def remarking(messages: Mapping[str, str]) -> Callable[..., Finding]:
     """The function that makes the findings of the rules: `remark(rule, "KI205", size=48, …)`.
 
-    `messages` holds a sentence for each code, and its advice, from the same facts, under the code
-    with `-mend`. A severity may follow the code.
+    `messages` holds a sentence for each code and, under the code with `-mend`, the advice on it;
+    both are filled in from the same facts. In a call, a severity may follow the code.
     """
 
     def remark(
@@ -110,7 +110,8 @@ class Kernel(NamedTuple):
     arguments: tuple[Argument, ...] | None = None
     """Arguments in order; None if not asked for."""
     contradiction: str = ""
-    """Sentence on numbers that the assembly of the same compilation states differently."""
+    """Sentence on numbers that the assembly of the same compilation states differently; empty if
+    there are none."""
     instructions: InstructionCounts | None = None
     """Its instructions by class, callees excluded; None if not asked for or not all are known."""
     touched: TouchedRegisters | None = None
@@ -289,8 +290,7 @@ class Rule(NamedTuple):
     Other rooms check rules on more than one kernel: reading, budgets, baselines, suppressions."""
     reads: Literal["traits", "code", "kernel", "touched", "loops"] = "traits"
     """`Traits`; `Traits` and the instruction counts of assembly; the whole `Kernel`, with name,
-    lines and code object; or a `Kernel` of which it is known what its code touches, or which loops
-    it has."""
+    lines and code object; or a `Kernel` whose `touched` registers, or whose `loops`, are known."""
     any_target: bool = False
     """True: the rule also judges kernels of unknown targets, with None for the `Occupancy`."""
     needs: str = ""
@@ -330,7 +330,7 @@ class Result(NamedTuple):
     occupancy: Occupancy | None
     """None if the target is unknown."""
     findings: tuple[Finding, ...] = ()
-    """What the rules say; of `check` also budgets and the baseline."""
+    """What the rules say; in `check`, also what budgets and the baseline say."""
 
     def __repr__(self) -> str:
         """One line: name and target, occupancy under the given launch, rules with findings."""

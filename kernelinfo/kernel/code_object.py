@@ -1,4 +1,4 @@
-"""Code objects, counts of their instructions and registers, their libraries and coverage."""
+"""Code objects: instruction and register counts, libraries, and the devices that load them."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -37,7 +37,7 @@ class CodeObject(NamedTuple):
     options: tuple[tuple[str, str], ...] = ()
     """Tile of Triton's IR, constants and compile options of its JSON: `(("BLOCK_M", "128"), …)`."""
     command: tuple[str, ...] | None = None
-    """The command that compiled the source at `path`; None for code that was read from there."""
+    """The command that compiled the source at `path`; None if `path` holds the code itself."""
 
     @property
     def target_id(self) -> str | None:
@@ -115,15 +115,15 @@ class LoopCounts(NamedTuple):
     """Copies between VGPRs and AGPRs: `v_accvgpr_read` and `v_accvgpr_write` of a register."""
     code_bytes: int  # bytes of its code; of assembly, which does not say, at least so many
     in_flight: int | None = None
-    """Most loads from global or FLAT memory that a wave has in flight; None if not known, or if
-    none is in it."""
+    """Most loads from global or FLAT memory that a wave has in flight; None if not known, or if the
+    loop has none."""
     wait_distance: int | None = None
-    """Fewest instructions between such a load and a wait for it, both in the loop; None as there.
-    """
+    """Fewest instructions between such a load and a wait for it, both in the loop; None if not
+    known, or without such a wait."""
 
 
 FEW_COPIES = 32
-"""Copies between VGPRs and AGPRs in a loop; fewer are not told."""
+"""Fewest copies between VGPRs and AGPRs in a loop that are reported."""
 
 
 def matrix_loops(loops: Sequence[LoopCounts]) -> Iterator[LoopCounts]:

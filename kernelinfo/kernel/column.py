@@ -17,8 +17,8 @@ Type = Literal["string", "integer", "number", "boolean", "array"]
 """Type of a column's values in JSON; of an array, strings."""
 
 Part = Literal["kernel", "code object", "statement"]
-"""What values depend on: each kernel, its code object, or its statement: what the compiler states
-of it, its occupancy and its findings, which many kernels share."""
+"""What the values of a column depend on: the kernel, its code object, or its statement. A statement
+is what the compiler states of a kernel, its occupancy and its findings; many kernels share one."""
 
 
 class Column(NamedTuple):
@@ -38,7 +38,7 @@ class Column(NamedTuple):
     heading: str = ""
     """In tables, `--columns`, `--sort` and `--where`; empty for a column without a short name."""
     field: str = ""
-    """Of `Numbers` and `KernelNumbers`; empty if it is not compared."""
+    """Field of `Numbers` and `KernelNumbers`; empty if the column is not compared."""
     document: str = ""
     """Path of keys in the JSON document from the kernel's object, joined by dots; `input` leads to
     its code object, a number into a list, and a key after a list to the key of each member."""

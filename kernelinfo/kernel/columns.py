@@ -272,7 +272,7 @@ class ColumnCondition(NamedTuple):
 
 
 class Where(NamedTuple):
-    """Conditions of which all, at least one, or none must hold."""
+    """Several conditions, and whether all, at least one or none of them must hold."""
 
     operator: Literal["and", "or", "not"]
     parts: tuple[ColumnCondition | Where, ...]

@@ -24,7 +24,7 @@ class CompilerNumber(NamedTuple):
     """True if it is the hardware's number; None if the occupancy is unknown or belongs to another
     target than the code's."""
     reason: str | None
-    """Why it differs, in words; None if it agrees."""
+    """Why it differs, in words; None if it agrees, or if that is not known."""
 
 
 def compiler_number(
@@ -42,7 +42,8 @@ def compiler_number(
 
 
 def agrees(traits: Traits, code_object: CodeObject, occupancy: Occupancy) -> bool | None:
-    """True if the compiler printed this occupancy; None if it printed none, or for a what-if."""
+    """True if the compiler printed this occupancy, False if another; None if it printed none, or if
+    this occupancy is of another target than the code's."""
     printed = traits.numbers.compiler_waves_per_simd
     if printed is None or code_object.target != occupancy.target:
         return None
@@ -120,8 +121,7 @@ def _sizes(traits: Traits, llvm_target: Target) -> Iterator[tuple[int, int]]:
 
 
 def _sgprs(traits: Traits, llvm_target: Target) -> list[int]:
-    """Possible values of `NumSGPRsForWavesPerEU`, of which the descriptor states only a rounded
-    one."""
+    """Possible values of `NumSGPRsForWavesPerEU`; the descriptor states the value only rounded."""
     used, encoded = traits.numbers.sgprs or 0, traits.numbers.reserved_sgprs
     granule = llvm_target.sgprs.encoding_granule
     if encoded is None or not granule:

@@ -1,4 +1,4 @@
-"""Demangles names that could take all memory in a child process. Run as a script: the child.
+"""Demangles, in a child process, names that could take all memory. As a script, it is the child.
 
 Few real names come here; names of a sorting library repeat their parts some forty times.
 """
@@ -46,8 +46,8 @@ def demangle_apart(symbol: str) -> str | None:
 
 @cache
 def _worker(process: int) -> subprocess.Popen[str]:
-    """The worker process, one per process: after a fork, parent and child would otherwise share its
-    answers."""
+    """The child that demangles, one for each `process`: after a fork, two processes would otherwise
+    share its answers."""
     # -P: the child imports nothing from the user's current folder.
     command = [sys.executable, "-P", __file__]
     pipe = subprocess.PIPE

@@ -36,8 +36,8 @@ class RegisterNeeds(NamedTuple):
     """
 
     vector: int
-    """Values per lane that the steps of the occupancy bound: of VGPRs and AGPRs together where they
-    share one file, of the class with more where each has its own."""
+    """Values per lane that count against the steps of the occupancy: those of VGPRs and AGPRs
+    together where they share one file, those of the class with more where each has its own."""
     vgprs: int  # per lane
     agprs: int  # per lane
     sgprs: int  # per wave
@@ -48,8 +48,8 @@ class RegisterNeeds(NamedTuple):
     address: int | None  # as symbols of the code object count
     source: SourceLine | None
     border: int
-    """Vector values alive at the begin or at the end of its basic block, the more of both: no order
-    of the instructions inside needs fewer."""
+    """Vector values alive at the beginning or at the end of its basic block, whichever are more: no
+    order of the instructions inside needs fewer."""
     is_loop: bool  # True if that block is a loop
     shares: tuple[NeedsShare, ...]
     """The `vector` values by role, the largest role first; empty without spill slots."""
@@ -115,8 +115,8 @@ def _held(needs: RegisterNeeds, traits: Traits, occupancy: Occupancy) -> str:
 def roomier_bound(
     needs: RegisterNeeds, traits: Traits, occupancy: Occupancy
 ) -> tuple[int, int] | None:
-    """(workitems, VGPRs) of the largest launch bound below the launch that allows the needed
-    registers; None if none does."""
+    """(workitems, VGPRs) of the largest launch bound that allows the needed registers and is
+    smaller than the launched workgroup; None without one."""
     target, demand = traits.target, occupancy.demand.unpadded
     size = target.waves.max_workgroup_size if target else 0
     while target and size >= demand.wave_size:
@@ -137,7 +137,7 @@ def looser_waves(
     needs: RegisterNeeds | None, traits: Traits, occupancy: Occupancy | None
 ) -> int | None:
     """Waves/SIMD of the step that has enough registers for a spilling kernel. None if the allocated
-    registers suffice, or if no step does."""
+    registers suffice, if no step does, if no VGPRs are spilled, or if the numbers are not known."""
     if needs is None or occupancy is None or not traits.numbers.vgpr_spills:
         return None
     given = registers_of(occupancy)

@@ -49,8 +49,8 @@ class Occupancy(NamedTuple):
     """All resources that limit the waves; ties are the normal case. Registers that limit only by
     the descriptor's padding are left out if as few waves fit without it."""
     next: tuple[Step, ...]
-    """Per limiter, the largest amount that fits one more workgroup. Empty if padding limits: fewer
-    registers in use do not change it."""
+    """Per limiter, the largest amount with which one more workgroup fits. Empty if padding limits:
+    fewer registers in use do not change it."""
     allocated: Allocated
     """Resources that the hardware allocates."""
 
@@ -199,8 +199,8 @@ def next_in_repr(steps: Sequence[Step]) -> list[str]:
 
 
 def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
-    """The occupancy of `demand` on `target`. Raises `LaunchError` for a workgroup without workitems
-    or negative LDS, or a wave size that the target does not have."""
+    """The occupancy of `demand` on `target`. Raises `LaunchError` for a workgroup without
+    workitems, for negative dynamic LDS, and for a wave size that the target does not have."""
     if launch.workgroup_size < 1 or launch.dynamic_lds_bytes < 0:
         size, dynamic_lds = launch.workgroup_size, launch.dynamic_lds_bytes
         raise LaunchError(say("launch-empty", workitems=size, dynamic_lds=dynamic_lds))

@@ -333,7 +333,8 @@ MOST: dict[Resource, Callable[[Placement, int], int]] = {
     "lds": most_lds,
     "scratch": most_scratch,
 }
-"""Resource → function from a number of waves to the most it may use; only reducible resources."""
+"""Resource → function from a number of waves to the largest amount with which they fit; only
+reducible resources."""
 
 Waves = dict[Resource, int]
 """Resource → waves that it allows in the domain, not rounded to whole workgroups."""

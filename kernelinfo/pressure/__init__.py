@@ -51,8 +51,8 @@ def with_instructions(options: Options) -> Options:
 
 def code_for_rules(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks | None:
     """Kernels of a text with what rules read in their code: the registers that they touch, unless a
-    compiler stamped the text (it counted them), and the loops of kernels that may copy in a loop
-    with matrix instructions.
+    compiler stamped the text (it counted them), and the loops of kernels that may copy between
+    VGPRs and AGPRs in a loop with matrix instructions.
 
     None for code objects.
     """
@@ -64,8 +64,8 @@ def code_for_rules(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks | No
 def code_of_one(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
     """The kernels with the registers that they touch, and their loops as in `code_for_rules`.
 
-    All kernels of a text are read. A kernel of a code object is read only if it is the single one,
-    and stays unchanged without an llvm-objdump.
+    All kernels of a text are read. A kernel of a code object is read only if the object has no
+    other, and stays unchanged if no llvm-objdump is installed.
     """
     if kernels and kernels[0].code_object.kind == "assembly":
         return _code_in_text(blob, kernels, [True] * len(kernels)), []

@@ -24,14 +24,14 @@ FunctionPlace = str | int
 """A function: its name in a text, its address in a code object."""
 
 _LEFT_OPEN = {"calls", "indirect branch", "branch to an unknown label"}
-"""Reasons for inexact results that following calls and branches settles."""
+"""Reasons for inexact results that go away when calls and branches are followed."""
 _JUMPS, _UNKNOWN_JUMPS = ("s_setpc_b64", "s_set_pc_i64"), ("s_add_pc", "s_rfe")
 _BRANCHES = ("s_branch", "s_cbranch", "s_subvector_loop")
 _GET = ("s_getpc_b64", "s_get_pc_i64")
 _ADD_LOW, _ADD_HIGH = ("s_add_u32", "s_add_co_u32"), ("s_addc_u32", "s_add_co_ci_u32")
 _ADD = (*_ADD_LOW, *_ADD_HIGH, "s_add_nc_u64")
 _MOVES = ("s_mov_b32", "s_mov_b64", "s_sext_i32_i16")
-"""The last extends the sign of the high half (gfx12, of 48 bits): no change of an address."""
+"""The last one extends the sign of the high half, which changes no address (gfx12, 48 bits)."""
 _LOADS = ("s_load_dwordx2", "s_load_b64")
 _RETURN = "s[30:31]"
 """The return address (AMDGPUUsage, "Non-Kernel Functions")."""
@@ -84,7 +84,7 @@ class FunctionBody:
         self._pending: list[int] = []
         every = {*listing.reasons, *reasons}
         self.is_known = bool(self._code) and not every - _LEFT_OPEN and self._walk(bool(every))
-        """False if not all of its code is known, or not where it leads."""
+        """True if all of its code is known, and every place where it leads."""
 
     def _walk(self, follows: bool) -> bool:
         """Walk over the reachable instructions; false if it is not known where they lead.
@@ -323,7 +323,7 @@ def _after_a_call(state: _Addresses) -> _Addresses:
 
 
 _NOT_FOLLOWED = "calls"
-"""The reason for inexact results that following calls settles."""
+"""The reason for inexact results that goes away when calls are followed."""
 _DEEPEST = 64  # calls inside calls
 
 
@@ -395,8 +395,8 @@ class CalledFunctions:
         self, body: FunctionBody, files: str, depth: int, needs: dict[str, tuple[int, bool]]
     ) -> tuple[int, bool]:
         """The most vector registers live in a function and in what it calls, and whether that is
-        exact; with recursion, for example, it is a lower bound. `needs` are those of the functions
-        so far; the new ones are added."""
+        exact; with recursion, for example, it is a lower bound. `needs` holds the results of
+        functions by symbol; new ones are added to it."""
         if body.symbol in needs:
             return needs[body.symbol]
         needs[body.symbol] = 0, False  # while it is computed: a circle of calls

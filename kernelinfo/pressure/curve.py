@@ -29,7 +29,7 @@ _FIELDS = Struct(f"<{len(_CLASSES) + 2 * len(_MOVES) + len(_SPILLS) + 2}Q")
 stores of unknown width; spill stores and reloads; copies between VGPRs and AGPRs; bytes of code."""
 _LONG = ("matrix", "lds", "load", "store", "atomic", "scratch")
 """Classes whose instructions take 8 bytes or more (ISA documents, VOP3P, DS, FLAT, MUBUF, MTBUF,
-MIMG). Those of the others may take 4, as LDSDIR does."""
+MIMG). Instructions of other classes may take 4, as may LDSDIR."""
 _LDS_DIRECT = "lds_"
 _SIZE = (_FIELDS.size - 8) * 8
 """Bits before the bytes of code in a tally."""
@@ -46,9 +46,9 @@ def class_of(instruction: Instruction) -> InstructionClass:
 def loop_counts(
     function: LiveFunction, tallies: Sequence[int], in_flight: Mapping[int, tuple[InFlight, ...]]
 ) -> tuple[LoopCounts, ...]:
-    """The `MOST_LOOPS` loops of a function that have matrix instructions or are the largest, each
-    before those inside it. `tallies` holds the tally of each instruction; `in_flight` is what
-    `WaitFlow.report` returns."""
+    """Counts of at most `MOST_LOOPS` loops of a function, each before those inside it: loops with
+    matrix instructions are chosen first, then the largest. `tallies` holds the tally of each
+    instruction; `in_flight` is what `WaitFlow.report` returns."""
     loops, firsts = function.loops, function.flow.firsts
     if not len(loops):
         return ()
@@ -171,8 +171,8 @@ class Curve(NamedTuple):
     points: tuple[PressurePoint, ...]
     spans: tuple[LiveSpan, ...]  # by index of point
     variables: tuple[tuple[str, LiveSpan], ...]
-    """Source variables, each with registers that hold it, live or not; none without comments of the
-    compiler that name them."""
+    """Source variables, each with registers that hold it, live or not; empty if no compiler comment
+    names one."""
 
 
 def curve(function: LiveFunction, limit: int = _MOST_POINTS) -> Curve:

@@ -30,7 +30,7 @@ _MOST_IN_ALL = 64 << 20
 _LONGEST = 4096
 """Characters of a path, PATH_MAX of Linux."""
 _MOST_PARTS = 64
-"""Last parts of a path that are looked for below `--source-root`."""
+"""Most parts, from the end of a path, that are looked for below `--source-root`."""
 _OF_SYSTEM = ("/proc", "/dev", "/sys")
 """Folders whose files are no text, although some are regular files."""
 
@@ -250,8 +250,8 @@ def _together(layouts: Iterable[_TypeLayout]) -> int:
 
 
 def _layout(entry: DebugEntry, unit: DebugUnit, layouts: _Layouts) -> _TypeLayout | None:
-    """The layout of a variable's, member's or type's type; None if it is not stated. `layouts`
-    holds the unit's known layouts; new ones are added to it."""
+    """The layout of the type that an entry (a variable, member or type) refers to; None if it is
+    not stated. `layouts` holds the unit's known layouts; new ones are added to it."""
     reference = entry.numbers.get("DW_AT_type", -1)
     if reference not in layouts:
         layouts[reference] = None  # ends a circle of types

@@ -1,4 +1,4 @@
-"""Instructions -> basic blocks and the ways between them; registers that live along these.
+"""Instructions -> basic blocks and the ways between them; registers that are live along these ways.
 
 Blocks stand in flat arrays: a function may have 300,000 of them.
 """
@@ -158,8 +158,8 @@ _BACK = 8  # most instructions between address and jump of a long branch; LLVM w
 
 def read_flow(listing: Listing) -> tuple[Flow, Flow, tuple[str, ...]]:
     """(flow of lanes, flow of the wave, reasons). The first has the ways between blocks that some
-    lane may go. The second has the ways of the wave as a whole, without those of inactive lanes.
-    The reasons say why edges may be missing.
+    lane may take. The second has the ways of the wave as a whole, without those that only inactive
+    lanes take. The reasons say why edges may be missing.
 
     Blocks are in the order of the text, the first is the entry.
     """
@@ -376,7 +376,8 @@ def needed_from(flow: Flow, reads: Sequence[int], writes: Sequence[int]) -> tupl
     """
     needed = [0] * len(reads)
     rank = array("i", needed)
-    """Of each block: its position in postorder, in the end in that of its group."""
+    """Position of each block in postorder; `_settle` makes it the position within the block's
+    group."""
     for position, block in enumerate(flow.order):
         rank[block] = position
     sets: dict[int, int] = {}

@@ -46,7 +46,7 @@ _FIRST_BIT, _END_BIT = 12, 20
 """Bits of the MODE register that hold the mode, the destination's first."""
 _WITHOUT_FIELDS = re.compile(r"v_wmma_ld_scale.*|s_.*|tensor_.*")
 _RESULT_FIRST = re.compile(r"t?buffer_|\w*_load_async_to_lds")
-"""Instructions whose first operand has the destination's field even if it is read."""
+"""Instructions whose first operand uses the destination's field, even where it is only read."""
 _KNOWN = re.compile(r"(?:v|ds|flat|global|scratch|cluster|t?buffer)_.*")
 
 
@@ -144,8 +144,8 @@ def _with_upper_bits(text: str, mode: int) -> str | None:
 
 
 def _fields(taken: rules.Operation, written: tuple[int, ...]) -> list[int | None]:
-    """The field of each operand: first the destination's, then the sources' in order; None without
-    one."""
+    """The field of each operand: first the destination's, then the sources' in order; None for an
+    operand without a field."""
     if "_store_addtid" in taken.mnemonic:  # has no address, the usual first source
         return [1, *[None] * (len(taken.operands) - 1)]
     first = 0 in written or bool(_RESULT_FIRST.match(taken.mnemonic))

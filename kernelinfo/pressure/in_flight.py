@@ -31,7 +31,7 @@ from kernelinfo.pressure.nouns import InFlight, LoopPressure, Story, Wait
 from kernelinfo.pressure.rules import CALLS, DIRECT_CALLS
 
 _QUIET = {"vector", "matrix", "scalar", "copy", "barrier"}
-"""Classes whose instructions add to no counter, nor wait for one; `v_interp` may."""
+"""Classes whose instructions neither add to a counter nor wait for one, except `v_interp`."""
 _MOST_VISITS = 8  # of each block, on average; compiled code needs 2
 _MOST_BLOCKS = 1 << 15  # of compiled code, the largest function has some thousands
 _MOST_TOGETHER = 1024  # loads that may have one age, on different ways or in any order
@@ -47,13 +47,15 @@ NO_COUNTERS = "no target whose counters are known"
 _Change = tuple[int, int, Sequence[Queue], Sequence[tuple[int, int]]]
 """An instruction that adds to counters or waits for them: its index, the instructions of its block
 before it, the queues that it is in, and the counters that it waits for, each with how many of its
-operations may stay. A call has neither."""
+operations may stay. A call has no queues and no counters."""
 _Ages = dict[Queue, list[dict[int, int]]]
 """Queue → by age, youngest first: index of each load → when it was issued, in instructions of the
-block, negative before it. In a queue of any order all have one age."""
+block, negative before it. In a queue whose operations complete in any order, all loads have one
+age."""
 _Most = dict[tuple[Queue, Memory], list[int]]
-"""Queue and memory → the most loads among the youngest 0, 1, 2 … operations of the queue, each with
-its bytes; all further ones have the last number. Only of queues in order."""
+"""Queue and memory → the most loads among the youngest 0, 1, 2 … operations of the queue, with
+their bytes (see `_ONE`); the last number also holds for more operations. Only for queues whose
+operations complete in order."""
 Flight = tuple[_Ages, _Most]
 _Completed = dict[int, int]
 """Index of each load that a wait completes → fewest instructions between the two."""
@@ -62,9 +64,9 @@ _Gap = tuple[int, int, int]
 _NOWHERE: _Gap = 1 << 40, -1, -1
 _FAR = 1 << 60
 OUTSIDE = -1
-"""Position of the loop around code in no loop."""
+"""Position of the whole function, as of a loop around all loops."""
 BESIDE_LOOPS = -2
-"""Position of the code in no loop, and of waits for loads that no loop holds both of."""
+"""Position of the code outside all loops, and of waits where no loop holds both wait and load."""
 _EVERY: tuple[Memory, ...] = get_args(Memory)
 
 
@@ -81,7 +83,7 @@ class WaitFlow:
         self.queues: dict[int, tuple[Queue, ...]] = {}
         """Index of each load → the queues in which it is until it is complete."""
         self._loads: dict[int, tuple[Memory, int]] = {}
-        """Index of each load → what it loads from, and `_ONE` more than its bytes."""
+        """Index of each load → what it loads from, and `_ONE` plus its bytes."""
         self.waiting: set[int] = set()
         """Indices of the waits."""
         self.steps: list[list[_Change]] = []
@@ -416,8 +418,9 @@ def far(rows: Iterable[InFlight]) -> tuple[int | None, int | None]:
 
 
 def soonest_outside(story: Story) -> InFlight | None:
-    """Of the loads in flight outside all loops, those from the memory with the shortest wait.
-    Scalar loads, such as those of arguments, are left out. None without such a wait."""
+    """The loads in flight outside all loops from the memory with the fewest instructions between a
+    load and a wait for it. Scalar loads, such as those of arguments, are left out. None if nothing
+    waits for another load."""
     rows = [row for row in story.in_flight_outside if row.memory != "scalar"]
     waited = [row for row in rows if row.distance is not None]
     return min(waited, key=lambda row: row.distance or 0, default=None)

@@ -46,8 +46,8 @@ class Disassembled(NamedTuple):
 
 
 Decode = Callable[[Sequence[bytes]], list[list[Disassembled] | None]]
-"""The instructions in each chunk of data, whose first one has the address 0; None if a chunk cannot
-be decoded."""
+"""Chunks of data → the instructions of each, from address 0 on; None for a chunk that cannot be
+decoded."""
 
 DATA = re.compile(
     r"\.(?:[248]?byte|short|value|long|int|quad|octa|d?word|hword|single|float|double|ascii|asciz|"
@@ -96,7 +96,7 @@ ExecChange = Literal["narrows", "widens", "both"]
 
 _ENCODING = re.compile(r"_e64_dpp8?$|_e(?:32|64)$|_sdwa$|_dpp8?$")
 _WITHOUT_INNER_COMMAS = re.compile(r"(?:[^\[\]()]++|\[[^\[\](),\s]*+\])*+")
-"""Operands without a comma or blank inside brackets, as nearly all."""
+"""Operands without a comma or blank inside brackets, as nearly all are."""
 _BEYOND_255 = re.compile(r"v(?:\d+|\[\d+:\d+\])\s*/\*(v[^*]*)\*/")
 _UNRESOLVED = re.compile(r"(?<![\w.$@])[vas]\[[\d:\s]*+(?:\[|[^\d:\s\[\]][^\[\]]*+[\[\]])")
 

@@ -181,7 +181,8 @@ class _ListingReader:
         self._reasons: dict[str, None] = {}
         self._source: SourceLine | None = None
         self._clause: tuple[Literal["Spill", "Reload"] | None, int] = None, 0
-        """Kind of the clause whose comment stands at its begin, and its instructions left."""
+        """What LLVM's comment on an `s_clause` says of the whole clause, and how many of its
+        instructions are left."""
         self._skipped_until = ""
         """The directive that ends a part without code: a macro, an amd_kernel_code_t."""
         self._macros_open = 0

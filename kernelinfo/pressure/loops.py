@@ -144,7 +144,7 @@ class Loops:
 
 
 def _root(outermost: array[int], loop: int) -> int:
-    """The outermost loop around a loop, as far as they are known. Shortens the path by halving."""
+    """The outermost known loop around a loop. Shortens the path by halving."""
     while outermost[loop] != loop:
         outermost[loop] = outermost[outermost[loop]]
         loop = outermost[loop]
@@ -168,7 +168,8 @@ def _positions(parents: Sequence[int]) -> tuple[array[int], array[int]]:
 
 
 def dominance(flow: Flow) -> tuple[array[int], array[int]]:
-    """Begin and end of each block in a tree of dominators; −1 for blocks in no cycle of several.
+    """Begin and end of each block in a tree of dominators; −1 for blocks in no cycle of several
+    blocks.
 
     Block a dominates block b of its cycle if `begin[a] <= begin[b] < end[a]`. A path that leaves a
     strongly connected group never returns, so one tree per group, rooted where paths enter it,
@@ -221,7 +222,7 @@ def _immediate_dominators(flow: Flow, blocks: Sequence[int]) -> array[int]:
     parents, semi = array("i", dominators), array("i", range(len(dominators)))
     best, ancestors = array("i", semi), array("i", [_NONE]) * len(dominators)
     waiting, behind = array("i", ancestors), array("i", ancestors)
-    """Semidominator → first block below its children that has it, and the next such block."""
+    """Semidominator → the first waiting block that has it; block → the next one with the same."""
     for number in range(len(dominators) - 1, 0, -1):
         block, parent = blocks[number], parents[number]
         group, least = group_of[block], parent

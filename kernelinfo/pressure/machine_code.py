@@ -77,8 +77,8 @@ def function_code(data: Data, names: Iterable[str]) -> Iterator[MachineCode]:
     A function ends at the size of its symbol. Without a size it ends at the next function or at the
     end of its section, and trailing zeros are cut off. If a symbol with a size begins at the same
     address, the function is empty: a kernel without instructions. Functions of more than
-    `_MOST_BYTES` are left out. Raises `ReadError` if functions overlap to more than `_MOST_COPIES`
-    times the file.
+    `_MOST_BYTES` are left out. Raises `ReadError` if functions overlap so much that their code
+    exceeds `_MOST_COPIES` times the file.
     """
     elf = read_elf(data, [])
     names = list(names)

@@ -70,7 +70,7 @@ class Look(NamedTuple):
     most_loops: int | None = None
     """Number of loops that are wanted, those with the highest peaks; None for all."""
     function: str | None = None
-    """Name of device functions that are wanted of files without a chosen kernel."""
+    """Name of the device functions that are wanted from files without a chosen kernel."""
 
 
 def of_function(measured: Measured) -> Measured:
@@ -92,8 +92,9 @@ def measure_again(
 ) -> Iterator[Measured | None]:
     """Register pressure of each kernel in files of these kinds, which are opened again.
 
-    None for files of other kinds, for standard input, and if a needed llvm-objdump is missing. Also
-    None after a bug of kernelinfo, which is the only problem reported.
+    None for a kernel that was not measured: its file is of another kind or standard input, its code
+    could not be read (for example without a needed llvm-objdump), or kernelinfo has a bug. `tell`
+    gets only the bugs.
     """
     for code_object, group in groupby(results, lambda result: result.kernel.code_object):
         of_object = list(group)

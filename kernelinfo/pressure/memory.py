@@ -1,12 +1,13 @@
 """Operations of instructions on memory: spill slots, and the wait counters that hold an operation
 until it completes.
 
-A slot is 4 bytes of a lane's stack that the compiler spilled a register to. LLVM's comments `Folded
-Spill` and `Folded Reload` (AsmPrinter.cpp, emitComments) prove it; without comments, that the whole
-stack is accessed at constant addresses: by `scratch_` instructions, or by `buffer_` instructions
-with the resource that the kernel makes of s[0:3] at its entry. A lane that `v_writelane_b32` fills
-and `v_readlane_b32` reads holds an SGPR. The source of what an instruction adds to the wait
-counters is LLVM SIInsertWaitcnts.cpp, `updateEventWaitcntAfter`.
+A slot is 4 bytes of a lane's stack to which the compiler spilled a register. LLVM's comments
+`Folded Spill` and `Folded Reload` (AsmPrinter.cpp, emitComments) prove that it is one. Without
+comments, the proof is that the whole stack is accessed at constant addresses: by `scratch_`
+instructions, or by `buffer_` instructions with the resource that the kernel makes of s[0:3] at its
+entry. A lane that `v_writelane_b32` fills and `v_readlane_b32` reads holds an SGPR. The source of
+what an instruction adds to the wait counters is LLVM SIInsertWaitcnts.cpp,
+`updateEventWaitcntAfter`.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def _stacks(function: LiveFunction) -> set[str]:
     first = function.flow.instructions(0)
     private = [*each(named("s[0:3]"))]
     held = dict(zip(private, private, strict=True))
-    """Register → that of s[0:3] whose value it holds."""
+    """Register → the register of s[0:3] whose value it holds."""
     for index in first:
         text, writes = code[index].text, code[index].effect.writes
         copied, added = _COPY.fullmatch(text), _WAVE_OFFSET.fullmatch(text)

@@ -114,8 +114,8 @@ class Wait(NamedTuple):
     at: CodeLocation
     instruction: str  # its text
     completes: tuple[tuple[CodeLocation, int], ...]
-    """Loads that it completes on some way, each with the fewest instructions between, nearest
-    first."""
+    """Loads that it completes on some path, each with the fewest instructions between the load and
+    the wait, nearest first."""
     stays: tuple[tuple[Memory, int, int], ...]
     """Most loads that stay in flight from each memory, and their bytes as in `InFlight`."""
 
@@ -150,8 +150,9 @@ class LoopPressure(NamedTuple):
     in_flight: tuple[InFlight, ...]
     """Loads in flight in it, for each memory; empty if they are not known."""
     ranges: tuple[CodeRange, ...]
-    """Its instructions in the order of the text. LLVM puts blocks of a loop before its header, or
-    blocks of no loop between them. More than `story.MOST_RANGES` are one, from first to last."""
+    """Its instructions in the order of the text. LLVM may put blocks of a loop before its header,
+    and other blocks between them. More than `story.MOST_RANGES` ranges become one, from first to
+    last."""
 
 
 class BlockPressure(NamedTuple):
@@ -238,7 +239,7 @@ class Story(NamedTuple):
     waits: tuple[Wait, ...]
     """Its waits in the order of the text; empty if what they wait for is not known."""
     waits_unknown: str | None
-    """Reason why what the waits wait for is not known; None if it is."""
+    """Reason why `waits` are not known; None if they are."""
     loops_left_out: int
     """Loops of lower peaks, if only the highest ones were asked for."""
     blocks: tuple[BlockPressure, ...]
@@ -246,12 +247,13 @@ class Story(NamedTuple):
     curve: tuple[Counts, ...]
     """VGPRs, AGPRs and SGPRs live at each instruction; zeros for unreachable instructions."""
     needs: RegisterNeeds | None
-    """What the code needs, spill slots included; None if they cannot be told, and of a function
-    that is no kernel."""
+    """What the code needs, spill slots included; None if that is not known, and for a function that
+    is not a kernel."""
     needs_unknown: str
     """Reason why the needs are not known; empty if they are."""
     needs_curve: tuple[Counts, ...]
-    """Values of each class alive at each instruction, as `RegisterNeeds` counts; empty without."""
+    """Values of each class alive at each instruction, as `RegisterNeeds` counts; empty without
+    `needs`."""
     steps: tuple[Rung, ...]
     """VGPR steps of the target, highest occupancy first."""
     advice: tuple[Advice, ...]

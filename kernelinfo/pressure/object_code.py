@@ -62,7 +62,8 @@ def listings(
 
     If a program cannot decode some words of a function, the next program tries. If none can decode
     all, the listing has the fewest undecoded words and is inexact. Raises `ReadError` if no program
-    prints a function completely; the error's code is in `NO_PROGRAM` if no program could.
+    prints a function completely; the error's code is in `NO_PROGRAM` if no program is installed or
+    none knows the target.
     """
     mach = target.elf_mach if target else read_elf(code_object, []).flags & 0xFF
     for batch in _batches(function_code(code_object, names)):

@@ -1,4 +1,4 @@
-"""Spill slots and lanes of a function: what they hold is a value as in a register.
+"""Spill slots and lanes of a function: they hold values as registers do.
 
 What the code needs: the registers and spill slots that are alive at once, each value once.
 """
@@ -47,10 +47,10 @@ class Places:
         self._broken: dict[int, int] = {}
         """Registers that an instruction writes → pairs that end there."""
         self._last = 0, 0, 0
-        """The places that `apart` was asked for last, all pairs of them, and those of the same
-        value; the next differ little."""
+        """The places of the last call of `apart`, all their pairs, and the pairs that hold the same
+        value; the next call differs little."""
         self._same: dict[int, tuple[int, int]] = {}
-        """Position of each of the latter → place and register."""
+        """Position of each of the pairs that hold the same value → place and register."""
         self._held_by = self._holders()
         self._accesses: dict[int, tuple[int, int]] = {}
         """Instruction → places that it reads and that it overwrites; none if both are empty."""

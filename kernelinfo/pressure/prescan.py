@@ -277,7 +277,7 @@ def _flow(code: bytes, kernels: Collection[str]) -> tuple[list[int], list[list[i
 
 def _fresh(ways: Sequence[Sequence[int]], named_in: Sequence[int], fresh: int) -> list[int | None]:
     """For each block, the registers that no instruction names on some path to the block; None for
-    unreachable blocks. `fresh` holds the registers that are so at the entry."""
+    unreachable blocks. `fresh` holds the registers to start from at the entry."""
     fresh_in: list[int | None] = [None] * len(ways)
     fresh_in[0] = fresh
     pending = [0]

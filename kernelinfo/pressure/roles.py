@@ -88,13 +88,14 @@ class ValueTrace:
 
 
 MOST_STEPS = 100_000
-"""For the uses of one instruction's values; for the sums of a loop."""
+"""Most steps for the uses of one instruction's values, and for the sums of a loop."""
 _LOADS = ("load", "scratch")
 _LOADING = re.compile(r"ds_(?:read|load)|\w+_atomic_")
 """Other instructions whose result comes from memory, if they have one."""
 _TO_C = ("v_fma_", "v_fmamk", "v_mad_", "v_madmk", "v_pk_fma_", "v_dot2_", "v_dot4_", "v_dot8_")
 _TO_ANY = ("v_add_", "v_sub_", "v_subrev_", "v_pk_add_")
-"""Floating-point instructions whose sum may be in another register: of operand C, or of any."""
+"""Floating-point instructions that add to operand C, or to any operand; the sum may be in another
+register."""
 _FLOATING = re.compile(r"v_(?:dot\w|\w+?_(?:bf16|f16|f32|f64)(?:_|\Z))")
 
 _Sum = tuple[int, int, int]
@@ -165,16 +166,16 @@ def is_load(instruction: Instruction) -> bool:
 
 
 def sums_of(function: LiveFunction, loop: Loop, start: int) -> tuple[int, dict[int, int]]:
-    """The sums of a loop, in the form of `LiveRegisters`: values that each iteration hands to the
-    next by additions and copies, possibly in other registers.
+    """The sums of a loop, in the form of `LiveRegisters._sums`: values that each iteration hands to
+    the next by additions and copies, possibly in other registers.
 
     The code of the loop is visited once, in flow order; a branch counts as taken both ways.
     """
     blocks = [n for n in reversed(function.flow.order) if function.loops.holds(loop, n)]
     changed = function.live_in(loop.header) & function.touched_in(blocks)[1]
     held, added, moved = changed & (VGPRS | AGPRS), 0, 0
-    """Registers whose values come from those at the head; those of them with something added; those
-    that are not as they were at the head."""
+    """Registers whose values come from registers at the loop header; those to whose value something
+    was added; those that were overwritten by such a value since the header."""
     steps: list[_Sum] = []
     for block in blocks:
         for index in function.flow.instructions(block):

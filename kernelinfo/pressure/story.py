@@ -37,7 +37,7 @@ from kernelinfo.reading.facts import SourceLine
 MOST_RANGES = 16
 """Ranges of one loop. Each of 25,374 loops of rocSPARSE has one."""
 _MOST_SHARED = 1 << 12
-"""Mixes that are kept for loops and lines with equal ones."""
+"""Most mixes that are kept, so that loops and lines with equal ones share them."""
 
 
 _Sets = tuple[Counts, Counts, tuple[str, ...], Counts, tuple[str, ...]]

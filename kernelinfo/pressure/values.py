@@ -28,7 +28,8 @@ from kernelinfo.pressure.registers import (
 FAR = "far values"
 """Reason for inexact results: a value is written or used too far from the instruction."""
 _MOST_STEPS = 200_000
-"""For one instruction's values. Compiled code needs 2 an instruction; kernels have up to 30,000."""
+"""Most steps for one instruction's values. Compiled code needs 2 per instruction of the kernel,
+which has up to 30,000."""
 _SIMILAR = 0.9  # within a group, shortest time untouched / longest
 
 _InLoop = Literal["through", "constant", "changed"] | None

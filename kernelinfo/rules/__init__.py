@@ -1,4 +1,5 @@
-"""The rules, in the order in which findings are shown. Each module holds one hundred of numbers.
+"""The rules, in the order in which findings are shown. Modules group them by subject, mostly by the
+hundreds of their numbers.
 
 A limit is arithmetic about hardware. A rule is an opinion about a limit.
 """
@@ -300,8 +301,8 @@ def advised(
 
 
 def may_ask_for_code(traits: Traits) -> bool:
-    """Whether a rule may read the instructions: without scratch, AGPRs and unknown callees none
-    does."""
+    """True if a rule may read the kernel's instructions: it may use scratch, uses AGPRs, or has
+    unknown callees."""
     numbers = traits.numbers
     if numbers.scratch_bytes_per_lane != 0 or numbers.agprs:
         return True

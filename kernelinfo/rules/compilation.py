@@ -202,7 +202,7 @@ def asked_waves_not_reached(rule: Rule, traits: Traits, occupancy: Occupancy) ->
     """Fewer waves are resident than the source asked the compiler for.
 
     What it finds: `waves_per_eu` in the JSON that Triton writes next to a code object, above the
-    occupancy; it names what limits.
+    occupancy. The message names the resources that limit it.
     Why it matters: the compiler kept registers low for waves that cannot be resident.
     What to do: ask for no more waves than are resident, or use less of the limiting resources.
     """

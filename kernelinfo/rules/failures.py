@@ -21,8 +21,9 @@ def unlaunchable_workgroup(rule: Rule, traits: Traits, occupancy: Occupancy) -> 
 
     What it finds: a workgroup that needs more registers, scratch or workitems than one CU (or WGP)
     has, or a size that the code is not compiled for, which the runtime refuses. It is a warning if
-    only the declared maximum is known and a smaller workgroup can start, because the host may
-    launch less; an error if the size is the only one: required, or no other can start.
+    only the largest size is known and a smaller workgroup can start, because the host may launch
+    less. It is an error if the size is required, configured or given, or if no smaller workgroup
+    can start.
     Why it matters: the launch fails at run time, or the runtime refuses it.
     What to do: launch smaller workgroups, bound the registers with `__launch_bounds__`, or compile
     for the launched size.
@@ -161,9 +162,10 @@ def unallocated_registers(rule: Rule, kernel: Kernel, occupancy: Occupancy) -> I
     """The code touches registers that are not allocated.
 
     What it finds: a VGPR, AGPR or SGPR that the code of the kernel or of a function that it calls
-    names, above those that the descriptor makes the hardware allocate. A warning if the hardware
-    rounds up to it. Only where all code was read: assembly without a compiler's stamp, and with
-    `--instructions`, `pressure` and `explain` everything else.
+    names, above those that the descriptor makes the hardware allocate. It is a warning if the
+    hardware's rounding up to granules allocates the register. Only where all code was read:
+    assembly without a compiler's stamp, and with `--instructions`, `pressure` and `explain`
+    everything else.
     Why it matters: a register out of range reads as v0 and drops what is written, or belongs to
     another wave. The results are wrong, and nothing says so.
     What to do: declare as many registers as the code and its callees name.
@@ -218,11 +220,12 @@ def untouched_registers(rule: Rule, kernel: Kernel, result: Occupancy) -> Iterat
     """Fewer registers than are allocated would do, and give more waves.
 
     What it finds: a kernel without a compiler's stamp or counts whose code, its callees' included,
-    touches fewer VGPRs, AGPRs or SGPRs than the descriptor makes the hardware allocate, if those
-    alone would give more waves. It needs code that was read whole. `padded-registers` replaces it
-    where the metadata counts fewer, too.
+    touches fewer VGPRs, AGPRs or SGPRs than the descriptor makes the hardware allocate, if
+    allocating only the touched ones would give more waves. It needs code that was read whole.
+    `padded-registers` replaces it where the metadata counts fewer, too.
     Why it matters: a few numbers in the descriptor cost waves.
-    What to do: write the numbers that it names; the code stays as it is.
+    What to do: write the numbers that the message names into the descriptor; the code stays as it
+    is.
     """
     target, demand = kernel.target, kernel.traits.demand
     if kernel.touched is None or target is None or demand is None or demand.is_padded:
@@ -255,8 +258,8 @@ def untouched_registers(rule: Rule, kernel: Kernel, result: Occupancy) -> Iterat
 def _kinds(
     touched: TouchedRegisters, result: Occupancy, fewer: Demand
 ) -> Iterator[tuple[str, str, str]]:
-    """(allocated, touched, numbers for the descriptor) of each class of registers of which the
-    kernel needs fewer."""
+    """(allocated, touched, numbers for the descriptor) for VGPRs and AGPRs together, and for SGPRs,
+    each only if fewer are needed."""
     if fewer.vgprs != result.demand.vgprs:
         arch, agprs = fewer.arch_vgprs, fewer.agprs
         yield (

@@ -142,8 +142,9 @@ def indirect_call(
     """The kernel calls functions that the compiler could not see.
 
     What it finds: a call through a pointer, or to a function of another file. In assembly of LLVM
-    20 on, a call through a pointer has the function of the file with the most VGPRs, for which the
-    compiler makes room, and the VGPRs of the kernel alone.
+    20 and later, the message on a call through a pointer names the VGPRs that the kernel alone
+    needs and, if a function of the file needs more, the one with the most VGPRs, for which the
+    compiler makes room.
     Why it matters: registers and scratch count only the functions in this file, so the occupancy
     is an upper bound. A large function in the file costs all kernels that call through a pointer.
     What to do: for other files, nothing if the callees are small; otherwise compile all device
