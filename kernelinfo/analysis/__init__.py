@@ -1,4 +1,4 @@
-"""The one path through the house: paths -> code -> kernels -> occupancy -> findings."""
+"""The one pipeline of all analyses: paths -> code -> kernels -> occupancy -> findings."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     Told = Result | Problem | Repeat | Note
 
 Judgement = tuple[Traits, Traits, Occupancy | None, tuple[Finding, ...], tuple[Rule, ...]]
-"""Traits, those on the target asked for, their occupancy, the findings on them, and the rules that
-may find more on a kernel alone. No kernel is held: its loops and arguments can be large."""
+"""(traits of a kernel, its traits on the target of `run_as`, their occupancy, their findings, rules
+that may find more in a single kernel with these traits). The kernel itself is not kept: its loops
+and arguments can be large."""
 Judgements = dict[tuple[int, Code | None, int | None], Judgement]
 """(id of traits, code, configured workgroup size) -> what all such kernels share. Equal statements
 share traits."""

@@ -45,7 +45,7 @@ class OwnedBytes(NamedTuple):
     size: int
     """Bytes; below 0 for those that compression saves."""
     is_copy: bool = False
-    """True for code that is equal to other code of the same file and target, named before."""
+    """True for code that is equal to code of the same file and target that was yielded before."""
 
 
 def own_bytes(paths: Iterable[str], options: Options) -> Iterator[OwnedBytes | Problem | Note]:
@@ -82,8 +82,8 @@ class _Ledger:
         self._open: Blob | None = None
         """The first code of the device part."""
         self._parts: dict[Data, list[tuple[int, int]]] = {}
-        """Data of each container in it -> (begin, end) of parts with owners of their own,
-        ascending."""
+        """Data of each container in the device part -> (begin, end) of parts that have owners
+        of their own, ascending."""
         self._contents: dict[Data, list[Data]] = {}
         """Data of each container -> what its compressed parts decompress to."""
         self._file, self._digests = ("", ""), set[tuple[str, bytes]]()

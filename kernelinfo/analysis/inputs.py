@@ -55,16 +55,17 @@ EventKind = Literal[
     "chosen", "hidden", "refused", "elsewhere", "repeated", "unchosen", "other-target",
     "other-member", "met", "note", "spirv", "missing", "leftover", "problem",
 ]  # fmt: skip
-"""Kinds of events, each with what it is about.
+"""Kinds of events: what each counts and, after `by`, the second value of its key in `Events`.
 
-chosen, hidden: kernels or code objects, the folder of their file; `--limited-by`, `--spilling` and
-`--where` hide. refused: chosen kernels that are not compiled for the workgroup size in question.
-elsewhere: a host file with its code elsewhere. repeated: a code object that repeats an earlier one,
-or a file that is read already. unchosen: kernels whose name is not chosen, the name. other-target:
-kernels or code objects of a target that is not chosen, its id. other-member: the same of members.
-met: an option that chose a kernel, as a pair `("-k", "gemm*")`. note: the `Note`. spirv: entries
-with SPIR-V, their file. missing: the `Problem` of a host file without its archives. leftover: that
-of a file that a compiler leaves next to its output. problem: any.
+chosen: kernels or code objects, by the folder of their file. hidden: those that `--limited-by`,
+`--spilling` or `--where` hides, by the same. refused: chosen kernels that are not compiled for the
+workgroup size in question. elsewhere: host files with their code elsewhere. repeated: code objects
+that repeat an earlier one, and files that were read already. unchosen: kernels whose name is not
+chosen, by name. other-target: kernels or code objects of a target that is not chosen, by its id.
+other-member: those of a member that is not chosen. met: options that chose a kernel, by a pair
+`("-k", "gemm*")`. note: notes, by the `Note`. spirv: entries with SPIR-V, by their file. missing:
+host files without their archives, by the `Problem`. leftover: files that a compiler leaves next to
+its output, by the `Problem`. problem: all other problems.
 """
 
 

@@ -175,8 +175,9 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: targets.Target 
 def _target(
     module: Module, blob: Blob, name: str | None, options: Options
 ) -> Generator[Problem, None, targets.Target | None]:
-    """The target of a module whose input calls it `name`; None if it is unknown. Yields the problem
-    of an unknown or missing name."""
+    """The target called `name` by the input of a module; None if it is unknown. Yields a problem if
+    the name is unknown, contradicts the bundle entry or is missing, but not for a missing name in
+    a build log that the gate judges."""
     target: targets.Target | None = None
     if name is not None:
         try:

@@ -59,7 +59,7 @@ class Options(NamedTuple):
     """True: code objects with equal bytes count once."""
     is_gate: bool = False
     """True for `check`: a truncated assembly, or a pattern or target without a kernel, is a problem
-    instead of a note. A build log without a target is none: the gate judges its numbers."""
+    instead of a note. A build log without a target is no problem: the gate judges its numbers."""
     all_copies: bool = False
     """True: code objects are results even if an assembly next to them states the same."""
     locate: Callable[[Kernel], bool] | None = None
@@ -69,10 +69,10 @@ class Options(NamedTuple):
     """True: count instructions in every kernel of assembly, which doubles the time. False: only
     where a rule needs them."""
     positions: bool = True
-    """True: kernels of code objects keep the offsets of their numbers, half of their memory."""
+    """True: code objects' kernels keep the offsets of their numbers: half of a kernel's memory."""
     count_instructions: ReadCode | None = None
-    """Counts the instructions of kernels of one blob by class, for code objects by llvm-objdump,
-    and finds the registers that they touch and need, and their loops. Each is None if unknown."""
+    """Reads the code of the kernels of one blob, for code objects by llvm-objdump: instructions by
+    class, registers touched, registers needed, and loops. Each of these is None if unknown."""
     read_for_rules: Callable[[Blob, Sequence[Kernel]], CodeAndRemarks | None] | None = None
     """Finds the registers that kernels of one blob touch, and loops in which rules may find
     something, if instructions are not counted. Its answer is None for blobs whose code it leaves
@@ -86,7 +86,7 @@ class Options(NamedTuple):
     spirv: bool = False
     """True: entries with SPIR-V, which have no kernels yet, are items of the run, for coverage."""
     compiled: tuple[Compiled, ...] = ()
-    """Assembly of sources for each target, which is read in the place of the sources."""
+    """Assembly of sources for each target, which is read in place of the sources."""
 
     @property
     def choices(self) -> tuple[str, ...]:

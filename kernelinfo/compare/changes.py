@@ -117,8 +117,8 @@ _LEVELS: tuple[tuple[Callable[[LoopCounts], Hashable], float], ...] = (
     (lambda loop: True, 0.9),
     (lambda loop: (loop.depth,), 0.5),
 )
-"""What two loops have in common, and the share of their instructions, by class, that they need to
-have in common. The strictest first."""
+"""(key that two loops must share, least share of their instructions, by class, that must agree),
+strictest first. A loop with a false key is not paired by it."""
 
 
 def paired(old: Sequence[LoopCounts], new: Sequence[LoopCounts]) -> _Pairs:
@@ -197,8 +197,8 @@ class Move(NamedTuple):
     """A number that differs between two builds; a side is None if that input does not state it."""
 
     measure: str
-    """Name of a number, as of a `KernelNumbers`; percent in place of waves_per_simd if the
-    processors differ."""
+    """Name of a field of `KernelNumbers`; `percent` in place of `waves_per_simd` if processor or
+    wave size differs."""
     old: float | None  # as it was
     new: float | None  # as it is
 

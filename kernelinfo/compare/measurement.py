@@ -23,8 +23,8 @@ _TOLERANCE = 1.0  # percent of the wave slots by which a measurement may pass a 
 _SHORTFALL = 0.9  # a measurement below this share of its ceiling wants an explanation
 
 Distance = tuple[int, int]
-"""(resources that differ between launch and kernel, 1 if the counts match only a profiler
-that does not know the target). The first number decides."""
+"""(number of resources that differ between launch and kernel, 1 if the register counts are not
+those of a profiler that knows the target, else 0). The first number decides."""
 
 _CANNOT_START = Selection(select=("KI001", "KI002")).rules()
 
@@ -45,7 +45,7 @@ class Measurement:
     tied: tuple[str, ...] = ()
     """Targets, kernels or files that fit the launch and the run equally well."""
     why_target: str = ""
-    """Why the run is taken for one of the kernel's target, in words."""
+    """Why the run is assumed to be on the kernel's target, in words."""
     distance: Distance = (0, 0)
     """Distance between the launch and the allocation of the file; (0, 0) if they are equal."""
 
@@ -234,7 +234,7 @@ def measure(
     device: Product | None = None,
     trap_handler: bool = True,
 ) -> tuple[Measurement, ...]:
-    """Each dispatch with the kernel that it launched; equal agents are joined.
+    """Each dispatch with its kernel; equal dispatches on agents of one target are joined.
 
     Names match whole (mangled or demangled), then without parameters, then without template
     arguments. The target is that of `device`, else the one that the run names for the agent, else

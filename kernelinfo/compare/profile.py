@@ -87,8 +87,8 @@ class Dispatch(NamedTuple):
 
 
 _SHARED = Dispatch._fields.index("launches")
-"""Number of the first fields, which joined launches share. The others are their count and means of
-the measurements; None if the run does not state them."""
+"""Number of leading fields of `Dispatch`, which joined launches share. The other fields are the
+number of launches, and means of measurements or None if the run does not state them."""
 _COUNTERS = ("percent", "waves_per_cu", "wave_cycles", "cycles")
 
 
@@ -265,7 +265,8 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 
 ReadTable = Callable[..., Iterator[RocpdRow]]
-"""The rows of a table, by its name, with those of the named columns that exist; none without it."""
+"""(table, *columns) to the rows of the table, with the named columns that exist. No rows if the
+table or all of these columns are missing."""
 
 
 def _sets(database: sqlite3.Connection, size: int) -> list[ReadTable]:

@@ -176,7 +176,7 @@ def _summaries(
 
 _MOST_STATEMENTS = 1 << 15
 _OF_KERNELS = tuple(number for number in NUMBERS if number.part == "kernel")
-"""Numbers that kernels of one statement do not share."""
+"""Numbers that may differ between kernels with the same traits and launch."""
 
 
 LOOPS = "Loops"

@@ -1,7 +1,7 @@
 """The user's compilers: found, run within limits, and ended with their children.
 
-A source or LLVM IR becomes assembly here; every other room reads the assembly like a file.
-Here: what the user says of compiling, and files of LLVM IR by their names.
+This package turns a source or LLVM IR into assembly; all others read the assembly like a file. This
+module has the user's settings for compiling, and the names that belong to files of LLVM IR.
 """
 
 from __future__ import annotations

@@ -97,10 +97,10 @@ def find_wrapped_command(
 ) -> tuple[str, ...]:
     """The command of the clang that a wrapper runs for `command`, which `make_device_command` made.
 
-    `values` go before the user's flags. The wrapper never sees them: `-###` asks it what it would
-    do with an empty file. hipcc prints its command, with everything it adds, as a shell line
-    (HIPCC_VERBOSE); for other wrappers, clang's own line tells which clang it is. Raises
-    `CompilerError` if there is neither.
+    `values` are inserted before the user's flags; the wrapper never sees `values`. With `-###`, the
+    wrapper says what it would do with an empty file. hipcc prints its command, with everything
+    it adds, as a shell line (HIPCC_VERBOSE); for other wrappers, clang's own line tells which clang
+    it is. Raises `CompilerError` if there is neither.
     """
     empty = empty_source("hip", folder)
     end = processes.run_on_source([*command, "-###", empty], folder)
@@ -146,15 +146,15 @@ _WITH_VALUE = (
 )
 """Options whose next word is a value of theirs, even if it looks like a taken flag."""
 _OUTPUTS = ("-o", "-MF", "-MT", "-MQ")
-"""The same for options that say what the build writes."""
+"""Options whose next word says what the build writes."""
 _MOVES_NOTHING = re.compile(
     r"-[cSw]|-O3|-g(?:\d|gdb\d?|dwarf-?\d|line-tables-only)?|-M[DMGPV]*|-W(?![alp],).*"
 )
-"""Options of a build that never move a number of a kernel, or that each command here has."""
+"""Options of a build that never move a number of a kernel, or that our own commands have anyway."""
 _STANDS_IN_IR = re.compile(
     r"-O[0-3sz]|-mllvm .*|-nogpu(?:inc|lib)|--(?:rocm|hip)-(?:device-lib-)?path=.*"
 )
-"""Options that code generation gets by the IR, or that a compiler of IR gets, too."""
+"""Options that reach code generation through the IR, or that the compiler of the IR gets, too."""
 _LANGUAGES: dict[str, SourceLanguage] = {"hip": "hip", "cl": "cl"}
 _FEATURES = re.compile(r"(?::(?:sramecc|xnack)[+-])*")
 _PLAIN = re.compile(r"(?!-)[-\w./+=,:]+")

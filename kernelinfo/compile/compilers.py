@@ -1,6 +1,6 @@
 """Compilers of LLVM IR, the user's clang or the LLVM in llvmlite, and what they make of it.
 
-They run closed: nothing in the IR decides what is executed.
+Nothing in the IR decides what a compiler executes.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Compiler(NamedTuple):
     ) -> list[str]:
         """The command that compiles textual IR to assembly.
 
-        `level` is `3` of -O3, `options` are LLVM options as `-mllvm` takes them. `is_optimised`
+        `level` is `3` for -O3, `options` are LLVM options as `-mllvm` takes them. `is_optimised`
         skips the optimisation passes.
         """
         if self.is_llvmlite:

@@ -39,7 +39,7 @@ _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 """Raw bitcode, and the wrapper header of some Apple tools (LLVM BitCodeFormat)."""
 _TEXT = rb"(?m)^(?:define|target|@|; ModuleID)"
 _PRODUCER = re.compile(rb"(?:AMD )?clang version \d+(?:\.\d+)*(?:git)?")
-"""In `!llvm.ident`. Bitcode keeps metadata strings as plain bytes (METADATA_STRINGS)."""
+"""The compiler in `!llvm.ident`. Bitcode, too, has it as plain bytes (LLVM METADATA_STRINGS)."""
 TRIPLES = ("amdgcn-amd-amdhsa", "amdgcn-amd-amdpal", "amdgcn-mesa-mesa3d")
 """Triples of AMD GPU runtimes (LLVM AMDGPUUsage, "Target Triples").
 
@@ -235,9 +235,9 @@ _TYPE = re.compile(r"(?:ptr addrspace\(\d+\)|[<{\[].*|(?<!\S)\S+)$")
 def with_stand_in(text: str, symbols: Collection[str], shared: Iterable[str]) -> str:
     """The module with one more kernel before the others, a stand-in for those that are left out.
 
-    `shared` are texts from `definition_texts`. The compiler cannot know how the stand-in uses them:
-    it stores the addresses of the variables, and of functions that call the functions. It has the
-    attributes of the first kernel of `symbols`, and VGPRs of each size.
+    `shared` are texts from `definition_texts`. The stand-in stores the address of each variable in
+    them, and of a new caller for each function, so that the compiler cannot know how these are
+    used. It has the attributes of the first kernel of `symbols`, and VGPRs of each size.
     """
     group = next(kernel.group for kernel in definitions(text) if kernel.symbol in symbols)
     functions, used, stores = "", list[str](), ""
@@ -329,15 +329,15 @@ def reached(texts: Mapping[str, str], symbols: Iterable[str]) -> dict[str, str]:
 
 
 def names(definitions: Iterable[str]) -> Iterator[str]:
-    """The symbols in texts of functions and variables, themselves among them."""
+    """The symbols in texts of functions and variables: their own and those that they refer to."""
     return (_symbol(name) for definition in definitions for name in _NAME.findall(definition))
 
 
 def shared(
     texts: Mapping[str, str], symbols: Collection[str], others: Iterable[str]
 ) -> tuple[str, ...]:
-    """The `texts` of functions and variables that the kernels `symbols` reach, and to which code
-    refers that only the kernels `others` reach. Constants and functions that are always inlined are
+    """The `texts` of functions and variables that the kernels `symbols` reach and that are named in
+    code that only the kernels `others` reach. Constants and functions that are always inlined are
     left out."""
     mine = reached(texts, symbols)
     theirs = reached(texts, others)
@@ -369,8 +369,8 @@ def is_open(texts: Mapping[str, str]) -> bool:
 
 
 def may_use_agprs(definition: str) -> bool:
-    """True for a function with matrix instructions, assembly or a call of a pointer, and for one
-    that may stay called."""
+    """True for a function with matrix instructions, inline assembly or a call through a pointer,
+    for one without a body, and for one that need not be inlined."""
     may_stay = definition.startswith("declare ") or (
         _FUNCTION.match(definition) and _may_move(definition)
     )

@@ -1,6 +1,7 @@
 """Fleets: a scan reads many builds into one Parquet dataset, and DuckDB queries it.
 
-Needs the libraries of an extra, which are loaded when a scan or a trend is asked for."""
+The libraries of the extra `fleet`, and of `cluster` for a scheduler, are loaded when a scan or a
+trend is asked for."""
 
 from __future__ import annotations
 

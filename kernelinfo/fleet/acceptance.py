@@ -38,14 +38,14 @@ _SCHEMA = "kernelinfo/accepted-problems/1"
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
 _MOST_BYTES = 64 << 20
 _KEYS = ("path", "member", "message")
-"""What recognises a problem in any build: its path below the root and its member, both without
+"""Fields that identify a problem in any build: its path below the root and its member, both without
 versions, and its message with `#` for each number."""
 _key = attrgetter(*_KEYS)
 
 
 def accepted(path: str, problem: Problem) -> Problem:
-    """The problem without what differs from build to build, so that it is recognised in another
-    one. `path` is relative to the root."""
+    """The problem without versions and numbers, so that the same problem of another build equals
+    it. `path` is relative to the root."""
     message = Message(_NUMBER.sub("#", problem.message), "")
     return Problem(without_versions(path), message, without_versions(problem.member or ""))
 

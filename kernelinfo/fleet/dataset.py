@@ -3,8 +3,8 @@
 Table `kernels` has one row per kernel, `problems` one per unread input, `inputs` one per file of
 the build. A part holds the rows of one task, in files `PART.….parquet` of each table. The manifest,
 a file of `inputs`, ends a scan: it lists the files of the build, each with the part that has its
-rows. A row counts if the manifest lists its file with its part. Until then the rows of `inputs` in
-parts say what is done, for the next run.
+rows. A row counts if the manifest lists its file with its part. Until the scan ends, the rows of
+`inputs` in parts tell the next run which files are done.
 
 A build may be scanned in shards, such as the jobs of a CI matrix. Each shard has a manifest, and
 its files' names begin with `SHARD~`.
@@ -237,8 +237,8 @@ def _lines_of(name: str, scratch: str) -> str:
 
 
 def opened_row(opened: str, path: str, url: str) -> DatasetRow:
-    """A row for the kernels of one file: `opened` is their `Path` in the scratch folder, `path` and
-    `url` the path and address of the file in the dataset."""
+    """The row that leads from kernels to their file: `opened` is the `Path` that the kernels state,
+    in the scratch folder; `path` and `url` are the file's path and address in the dataset."""
     return {"Opened": opened, "Path": path, "Url": url, "Library": library_of(path)}
 
 

@@ -37,13 +37,13 @@ class Night(NamedTuple):
     accepted_problems: int = 0  # problems that --accept-problems accepted
     labels: Mapping[str, str] = {}  # labels that --label gave to the build
     gaps: tuple[str, ...] = ()
-    """Libraries of which a part could not be read that other builds have: their kernels that it
-    lacks are compared with those of the build before."""
+    """Libraries with a problem that some other build lacks. Their missing kernels are taken from
+    the previous build or, at the start of a trend, from the next one."""
     compilers: Mapping[str, frozenset[str]] = {}  # library -> stamps
     targets: tuple[str, ...] = ()
     movers: tuple[KernelSummary, ...] = ()  # kernels that moved in some build
     carried: frozenset[int] = frozenset()
-    """Ids of kernels of gaps among the movers: of the last build before that has them."""
+    """`id` of each mover that `carry` took from a neighbouring build."""
 
     @property
     def all_compilers(self) -> tuple[str, ...]:
@@ -193,7 +193,8 @@ class History(NamedTuple):
     """One kernel in all builds, also across renames."""
 
     filled: tuple[KernelSummary | None, ...]
-    """One per build: as read, or in a gap as in the build before; None if the build lacks it."""
+    """The kernel in each build: as read or, in a gap, as in a neighbouring build (`carry`); None if
+    the build lacks it."""
     steps: tuple[tuple[str, Pair], ...]  # (build, change since the build before)
     unread: frozenset[int] = frozenset()  # indexes of the builds whose gaps have it
 
@@ -240,8 +241,8 @@ class Trend(NamedTuple):
     by: By | None = None  # as --by asked; None without it
     groups: tuple[KernelGroup, ...] = ()  # all kernels of the first and last build, by `by`
     same_names_within_steps: int = 0
-    """Number of kernels of one name in the first and last build that moved within the steps of the
-    hardware alone."""
+    """Number of kernels with the same name in the first and last build that moved, but only within
+    the hardware's steps."""
 
     @property
     def within_steps(self) -> int:
@@ -268,8 +269,7 @@ class Trend(NamedTuple):
 
 def trace_histories(nights: Sequence[Night], steps: Sequence[NightStep]) -> list[History]:
     """One history per kernel. A renamed kernel continues the history of its old name. A kernel that
-    reappears continues the history that ended, if exactly one with its library, target and symbol
-    did."""
+    reappears continues an ended history if exactly one has its library, target and symbol."""
     histories = [History((kernel,), ()) for kernel in nights[0].movers]
     places = {id(history.first): place for place, history in enumerate(histories)}
     """Id of a kernel of the build before -> place of its history."""

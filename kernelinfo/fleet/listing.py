@@ -37,8 +37,8 @@ _LINK = re.compile(r"""href\s*=\s*["']?([^"'<>\s]+)""", re.IGNORECASE)
 
 
 def store(url: str) -> tuple[Any, str]:
-    """(fsspec's client, path in its terms) for a URL. Raises `OptionError` if files may be read and
-    written in one folder only."""
+    """(fsspec's client, path in its terms) for a URL. Raises `OptionError` if this process may
+    read and write files in one folder only (`bound`)."""
     if bound():
         raise OptionError(say("store-bound", bound=bound()))
     from fsspec.core import url_to_fs  # with asyncio it takes a sixth of a local scan

@@ -46,8 +46,9 @@ _COMPARED = (*(number.name for number in NUMBERS),)
 _AFFECTING_COLUMNS = [number.name for number in NUMBERS if number.affects]
 _AFFECTING = f"hash({_IDENTITY}, {', '.join(f'coalesce({c}, 0)' for c in _AFFECTING_COLUMNS)})"
 _ALL_NUMBERS = f"hash({_IDENTITY}, {', '.join(_COMPARED)})"
-"""SQL of the numbers of a kernel: those that affect it, where none is 0 as in `Move.affects`, and
-all that a comparison of rows has."""
+"""SQL of the hash of a kernel's identity and numbers. `_AFFECTING` has the numbers that affect the
+kernel, with 0 for an unknown one as in `Move.affects`; `_ALL_NUMBERS` has all numbers of a row that
+are compared."""
 _READ_WHOLE = "FILTER (g.Build IS NULL)"
 _ROWS_AT_ONCE = 10_000
 _READ_COLUMNS = tuple(column for column in COLUMNS if column.name != "Library")

@@ -39,7 +39,7 @@ LISTING = "listing"
 """Last part of the name of a part with problems of the listing."""
 RowKey = tuple[str, str]  # (Url, Part)
 UnreadFile = tuple[str, Problem]
-"""(path relative to the root, problem of a file, whose `path` is the file's address)."""
+"""(path of a file below the root, its problem). The problem's `path` is the file's address."""
 
 
 class BuildRecord(NamedTuple):
@@ -310,8 +310,8 @@ class Lock:
 def held(
     lock: Lock, *, wait: bool = False, tell: Callable[[str], object] = lambda text: None
 ) -> Iterator[None]:
-    """Hold a lock. Raises `KernelinfoError` if another scan holds it; with `wait`, tells that once
-    and waits until the lock is free."""
+    """Hold a lock. Raises `KernelinfoError` if another scan holds it; with `wait`, names that
+    scan once through `tell` and waits until the lock is free."""
     is_told = False
     while holder := lock.take():
         if not wait:

@@ -126,8 +126,8 @@ def _local_path(folder: str, path: str) -> str:
 def _fetch(
     sources: Sequence[InputFile], folder: str, within: Bounds, seconds: float
 ) -> dict[InputFile, str | Exception]:
-    """Copy remote files below a folder, at their relative paths, 16 at a time. Yields the path of
-    each copy, or the error of fetching it."""
+    """Copy remote files below a folder, at their relative paths, 16 at a time. Returns, for each
+    file, the path of its copy or the error of fetching it."""
 
     def fetch(file: InputFile) -> str | Exception:
         try:

@@ -105,8 +105,8 @@ class Storage:
         return [path.rstrip("/").rpartition("/")[2] for path in paths]
 
     def address_of(self, path: str) -> str:
-        """The path or URL by which DuckDB opens a file. Raises `OSError` for a path outside of the
-        bound."""
+        """The path or URL by which DuckDB opens a file. Raises `OSError` for a local path outside
+        the folder to which this process is bound, if it is."""
         if not self._is_local:
             return str(self._fs.unstrip_protocol(path))
         check_below(path)

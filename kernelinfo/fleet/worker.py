@@ -55,8 +55,8 @@ _one_at_a_time = threading.Lock()
 
 
 class ScanRequest(NamedTuple):
-    """Settings of a scan, shared by all its tasks. Its methods do the work of a process on a
-    task."""
+    """Settings of a scan, shared by all its tasks. The methods carry out a task in a worker
+    process."""
 
     urls: tuple[str, ...]
     dataset: Dataset

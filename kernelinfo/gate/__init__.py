@@ -243,7 +243,8 @@ class Update(NamedTuple):
     is_first: bool = False
     """True if there was no baseline before."""
     accepts: bool = True
-    """False if the new baseline accepts no findings, so that none of `ended` need have ended."""
+    """False if the new baseline accepts no findings. Then `ended` also has findings that kernels
+    still have."""
     idle_budgets: tuple[Budget, ...] = ()
     """Budgets that only match kernels that are dropped or renamed."""
 
@@ -404,7 +405,8 @@ def _list_targets(kernels: Iterable[Kernel]) -> set[str]:
 
 
 def _write_glob(path: str) -> str:
-    """A glob that matches files like this one below its top folder: `build/**/*-hip-amdgcn-*.s`."""
+    """A glob for files of the same kind as `path` below its top folder:
+    `build/**/*-hip-amdgcn-*.s`."""
     top, separator, _ = os.path.relpath(path).replace(os.sep, "/").partition("/")
     name, suffix = os.path.splitext(os.path.basename(path))
     if _HIP in name:

@@ -1,4 +1,4 @@
-"""The baseline file: JSON, sorted, one symbol of a library a line, identical on every machine."""
+"""The baseline file: JSON, sorted, one line per symbol of a library, identical on every machine."""
 
 from __future__ import annotations
 

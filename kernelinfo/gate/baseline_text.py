@@ -1,4 +1,4 @@
-"""The text of a baseline: one symbol of a library a line, with its numbers on all targets."""
+"""The text of a baseline: one line per symbol of a library, with its numbers on all targets."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ COMPRESSED = ".gz"
 _MOST_BYTES = 256 << 20
 """Limit of the text, after decompression; an entry takes some hundred bytes."""
 _MOST_IN_ONE = 32 << 20
-"""Limit of a line, and of a text that is not in lines of entries and is parsed as a whole."""
+"""Most bytes of a line, and of a text without a line per entry, which is parsed as a whole."""
 _MOST_LINES = 1 << 21
 """Limit of the lines; an entry takes one of some hundred bytes."""
 _LONGEST_UNIT = 1 << 16
-"""Characters of the path of a library."""
+"""Most characters of a unit, which is the path of a library."""
 _KEYS = ("schema", "toolchain", "kernels")
 _GZIP = b"\x1f\x8b"
 _CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 _LONGEST_START = 64
-"""Bytes in which the schema's name stands."""
+"""Bytes at the start of the text that must contain the schema's name."""
 _HEAD_LINES = 4
 _COMPACT = (", ", ":")
 _FIELDS = {
@@ -70,7 +70,7 @@ _RULE = re.compile(r"KI(?!5)[0-9]{3}")
 _PLACEHOLDER = re.compile(r"\{(\{|target\}|processor\})")
 
 Built = Mapping[KernelSummary, KernelSummary]
-"""Kernels of a build, by what a baseline holds of each."""
+"""Kernel with only the fields that a baseline stores -> that kernel of the build."""
 
 
 BaselineEntries = Iterator[tuple[str, Any]]
@@ -278,7 +278,7 @@ def make_entry(kernels: Sequence[KernelSummary]) -> dict[str, Any]:
     """The entry for kernels of one symbol, name and unit.
 
     Its key `on` lists targets with their numbers, so that a new target adds to an entry and
-    rewrites nothing. Two kernels of the same target list it twice.
+    rewrites nothing. A target of two of the kernels is listed twice.
     """
     symbol, name = kernels[0].symbol, kernels[0].name
     groups: dict[tuple[Any, ...], list[str]] = {}

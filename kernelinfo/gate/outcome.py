@@ -102,13 +102,14 @@ class KernelCase(NamedTuple):
     budgets: Sequence[Budget]
     """Those that match the kernel; the first applies."""
     pair: Pair | None
-    """The kernel with its pinned one; a new kernel with a pinned copy of it, if there is one."""
+    """The pinned kernel and this one. A new kernel is paired with a pinned copy of it: a kernel of
+    the same library, target and symbol. None if nothing is pinned for it."""
     is_new: bool
     """True if there is a baseline, and it does not have the kernel."""
     is_moved: bool
     """True if the kernels of the pair differ."""
     change: ToolchainChange | None
-    """How to judge a kernel of another compiler; None for one of the baseline's."""
+    """How to judge the kernel if its code names none of the baseline's compilers; else None."""
 
     @property
     def budget(self) -> Budget | None:

@@ -16,11 +16,13 @@ from kernelinfo.kernel.names import base_name, matches, stem, without_namespace
 from kernelinfo.kernel.record import NUMBERS
 
 _LEAST_ALIKE = 0.5
-"""Share of their common beginning and end from which two base names are alike."""
+"""Least share of two base names that their common prefix and suffix cover if they are alike."""
 _MOST_APART = 0.1
-"""Mean relative difference of numbers up to which kernels of unlike names are the same one."""
+"""Largest mean relative difference of the numbers of two kernels with unlike names that are taken
+for the same kernel."""
 _MOST_PAIRS = 1 << 14
-"""Of more possible pairs with equal template arguments none is proposed."""
+"""Most possible pairs with equal library, target and template arguments. If there are more, none of
+them is proposed."""
 _MOST_NAMED = 3
 _COMPARED = tuple(number.field for number in NUMBERS if number.better)
 
@@ -63,8 +65,7 @@ def _arguments(kernel: KernelSummary) -> str:
 
 
 def _pair_nearest(gone: Sequence[KernelSummary], new: Sequence[KernelSummary]) -> Iterator[Pair]:
-    """Pairs of kernels that are each other's nearest; kernels with two equally near ones are left
-    out."""
+    """Pairs of kernels that are each other's only nearest kernel and likely the same one."""
     apart = [[_distance(old, now) for now in new] for old in gone]
     for old, row in zip(gone, apart, strict=True):
         least, place = min(row), row.index(min(row))
@@ -79,7 +80,7 @@ def _distance(old: KernelSummary, new: KernelSummary) -> float:
 
 
 def _likeness(old: KernelSummary, new: KernelSummary) -> float:
-    """The share of the base names that their common prefix or suffix covers, from 0 to 1."""
+    """The share of the base names that their common prefix and suffix cover, from 0 to 1."""
     before, now = base_name(old.name), base_name(new.name)
     begin = _count_equal(before, now)
     end = _count_equal(before[begin:][::-1], now[begin:][::-1])

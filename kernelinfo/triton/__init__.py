@@ -184,11 +184,12 @@ def prune(
     `no_spills` those that spill registers. The logger `kernelinfo.triton` says at level INFO which
     and why. If none would remain, all stay. Triton 3.4 or newer; no GPU is needed.
 
-    `fn` is the kernel, or a function that returns it, as the decorator needs the pruner first.
-    `signature` maps its arguments to types as `triton.tools.compile` has them: `"*fp16:16"` for a
-    pointer and `"i32:16"` for a number that are multiples of 16, `"i32:1"` for the number 1, and
-    `"*fp16:16S"` for a tensor below 2 GiB, too. Constexprs come from the configuration, the call or
-    their defaults. Raises `UnknownTargetError`, and `OptionError` for a target of another vendor.
+    `fn` is the kernel, or a function that returns it: the decorator needs the pruner before the
+    kernel exists. `signature` maps the kernel's arguments to types as `triton.tools.compile` has
+    them: `"*fp16:16"` for a pointer or `"i32:16"` for a number that is a multiple of 16, `"i32:1"`
+    for the number 1, and `"*fp16:16S"` for such a pointer to a tensor below 2 GiB. Constexprs come
+    from the configuration, the call or their defaults. Raises `UnknownTargetError`, and
+    `OptionError` for a target of another vendor.
     """
     if target.backend != "hip":
         raise OptionError(say("triton-other-vendor", backend=target.backend))

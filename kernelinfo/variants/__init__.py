@@ -90,8 +90,8 @@ class IrModule(NamedTuple):
         return ir.shared(self.texts, symbols, every.difference(symbols))
 
     def with_stand_in(self, symbols: Collection[str]) -> IrModule:
-        """The module, with a stand-in for all kernels but those named by `symbols`, which may use
-        AGPRs if they may."""
+        """The module, with a stand-in for all kernels but those named by `symbols`. The stand-in
+        may use AGPRs if such a kernel before the last one of `symbols` may."""
         part = self.of_kernels(symbols)
         text = ir.with_stand_in(part.text, symbols, self.shared(symbols))
         size = _ONE_WAVE if self.has_agprs_before(symbols) else 1024
@@ -116,7 +116,7 @@ class IrModule(NamedTuple):
         """The kernels by symbol, compiled with changed attributes, which are given as symbol →
         attribute name → value.
 
-        `level` is `3` of -O3. Raises `CompilerError` or `ReadError`.
+        `level` is `3` for -O3. Raises `CompilerError` or `ReadError`.
         """
         build = (self.triple, self.target_id, level, *options)
         command = self.compiler.to_assembly(*build, is_optimised=self.is_optimised)
@@ -240,8 +240,7 @@ class Baseline(NamedTuple):
         return change.attributes(has_required_size=self.required_size(symbol) is not None)
 
     def has(self, symbol: str, variant: Variant, *, is_alone: bool) -> bool:
-        """True if this kernel gets the same variant when it alone is changed, and not several
-        kernels.
+        """True if this kernel gets the same variant when no other kernel is changed with it.
 
         With `is_alone`, the variant was compiled without the module's other kernels; then they are
         not compiled here, either, and the result is False if the variant may depend on them.
@@ -368,7 +367,8 @@ def may_call_any(
 
 
 _INDEPENDENT = 22
-"""The first clang of which no kernel was seen to depend on those before it in its module."""
+"""Major version of the first clang with which no kernel was seen to depend on the kernels before
+it in its module."""
 
 
 def _may_spill_others(module: IrModule, result: Result) -> bool:

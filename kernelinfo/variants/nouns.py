@@ -47,7 +47,7 @@ LineLanguage = Literal["HIP", "OpenCL", "Triton"]
 
 
 class Line(NamedTuple):
-    """A way to write a variant in the source, which was compiled and gives the variant's row."""
+    """A way to write a variant in the source. Compiled, it gives the numbers of the variant."""
 
     language: LineLanguage  # language of the source
     text: str  # the line; empty if the options alone make the difference
@@ -72,8 +72,9 @@ class SweptKernel(NamedTuple):
 
     @property
     def smaller_bounds(self) -> tuple[int, ...]:
-        """Launch bounds of variants below the kernel's own, ascending: hosts that launch more
-        workitems are refused (HIP's hipModuleLaunchKernel, OpenCL's clEnqueueNDRangeKernel)."""
+        """Launch bounds of variants that are below the kernel's own, ascending; none if the kernel
+        requires a workgroup size. A launch of more workitems than the bound is refused (HIP's
+        hipModuleLaunchKernel, OpenCL's clEnqueueNDRangeKernel)."""
         compiled = self.variants[0].result
         if compiled is None or compiled.kernel.numbers.required_workgroup is not None:
             return ()  # no bound is set

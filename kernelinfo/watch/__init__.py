@@ -33,10 +33,11 @@ _SIDECAR = ".json"
 INTERVAL = 0.2
 """Seconds between two looks at the files."""
 _WHILE_BUILDING = 0.05
-"""The same while a build runs. A save has to end it first: ninja takes an output that is written
-after the save for a current one, even if it was begun before."""
+"""Seconds between two looks while a build runs. A save must end the build before it writes an
+output: ninja takes an output that is newer than the save as current, even if begun before it."""
 _SHARE = 0.017
-"""Most of a core that looking may take; 2 % with all else. Large folders wait longer."""
+"""Largest share of one core that looks may take; the whole watch then takes 2 %. If a look takes
+long, as in a large folder, the time between looks grows."""
 _MOST_OVERTAKEN = 20
 """Runs in a row that a save may overtake. The next one ends: its command may write a source."""
 
@@ -47,8 +48,8 @@ class WatchedOutputs:
     A file is read again when its stamp changes. If it cannot be read, as while it is being written,
     or is missing for a moment, its previous reading stays until the file stops changing.
 
-    A source that is saved while the command runs ends it and its group, and it runs again. Files
-    that appear or vanish meanwhile count as written by the command.
+    If a source is saved while the command runs, the command and its group are ended, and it runs
+    again. Files that appear or vanish meanwhile count as written by the command.
     """
 
     def __init__(self, paths: Sequence[str], options: Options, command: str = "") -> None:

@@ -42,7 +42,8 @@ _UNFINISHED = "tmp.pid_*"
 _STREAMS = (1, 2)
 """Descriptors of standard output and standard error."""
 _SETTLED = 2 * 10**9
-"""Nanoseconds after which a folder's time tells another change: FAT counts in two seconds."""
+"""Nanoseconds after which another change of a folder gives it another time: FAT stores times in
+steps of two seconds."""
 _BESIDE_SAVES = (
     *(".*", "*~", "#*#", "*.swp", "*.tmp"),
     *("4913", "___jb_tmp___", "___jb_old___", "*___jb_tmp___", "*___jb_old___"),
@@ -68,7 +69,7 @@ def _stamp(status: os.stat_result) -> Stamp:
 
 
 def _streams() -> Iterator[os.stat_result]:
-    """The files that the shell made standard output and standard error."""
+    """The `os.fstat` of standard output and standard error, without closed ones."""
     for stream in _STREAMS:
         with suppress(OSError):  # closed
             yield os.fstat(stream)
@@ -124,8 +125,8 @@ class FileTree:
         self, path: str, *, only_folders: bool = False, without: Sequence[str] = ()
     ) -> None:
         """`only_folders` leaves out ignored folders, but not ignored files: they are what a
-        compiler writes. A folder that is ignored as a whole is looked at then, because the user
-        named it. `without` are real paths to leave out."""
+        compiler writes. If `path` itself is ignored, no folder below it is, because the user named
+        it. `without` are real paths to leave out."""
         self.path = path
         self._only_folders = only_folders
         self._without = frozenset(without)
@@ -250,8 +251,8 @@ def _is_ignored(path: str, patterns: dict[str, list[IgnorePattern]], *, is_folde
 def _patterns_of(folder: str, *, is_named: bool) -> dict[str, list[IgnorePattern]]:
     """The patterns that apply in a folder.
 
-    None apply if the user named a folder that is ignored as a whole: by a folder above, or by its
-    own `.gitignore`, like the build folders of Meson.
+    With `is_named`, the user named the folder: no patterns apply if it is ignored as a whole, by a
+    folder above or by its own `.gitignore`, like the build folders of Meson.
     """
     root = os.path.abspath(folder)
     above, inside = [*_above(root)], [*_patterns(root)]

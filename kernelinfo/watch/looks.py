@@ -26,7 +26,7 @@ class FileReading(NamedTuple):
     """The kernels of one file, as of one reading."""
 
     stamp: Stamp | None
-    """None for a source: the compiler says what it was."""
+    """None for a source: `WatchedSources` keeps the stamps of sources and headers."""
     results: tuple[Result, ...]
     problems: tuple[Problem, ...]
     events: Events

@@ -121,7 +121,8 @@ class RunningCommand:
 _SECONDS = 600
 """Time limit of one compilation. Kernels of many templates take minutes."""
 _GONE = 1.0
-"""Seconds after which a file that is gone was not just being saved by another name."""
+"""Seconds that a file must be gone to count as changed: until then it may be in the middle of a
+save, which renames files."""
 
 
 class WatchedSources:
@@ -136,7 +137,7 @@ class WatchedSources:
         self._processes = Processes(_SECONDS)  # those of the compilation that began last
         self._compiled: Future[tuple[Compiled, ...]] | None = None  # None if none runs
         self._began, self._began_at = 0.0, 0
-        """When it began: in seconds of a clock that never goes back, in ns since 1970."""
+        """When the compiler was started: in seconds of a monotonic clock, and in ns since 1970."""
         self._paths = tuple(paths)
         self._settings = settings
         self._history = looks.LookHistory()
