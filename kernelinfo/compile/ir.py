@@ -233,11 +233,13 @@ _TYPE = re.compile(r"(?:ptr addrspace\(\d+\)|[<{\[].*|(?<!\S)\S+)$")
 
 
 def with_stand_in(text: str, symbols: Collection[str], shared: Iterable[str]) -> str:
-    """The module with one more kernel before the others, a stand-in for those that are left out.
+    """The module with one more kernel, first in its text: a stand-in for the kernels that are left
+    out.
 
-    `shared` are texts from `definition_texts`. The stand-in stores the address of each variable in
-    them, and of a new caller for each function, so that the compiler cannot know how these are
-    used. It has the attributes of the first kernel of `symbols`, and VGPRs of each size.
+    `shared` are texts from `definition_texts`. The stand-in stores the address of each shared
+    variable, and of a new caller for each shared function, so that the compiler cannot know how
+    they are used. It has the attributes of the first kernel of `symbols`, and uses VGPR tuples of
+    1 to 32 registers.
     """
     group = next(kernel.group for kernel in definitions(text) if kernel.symbol in symbols)
     functions, used, stores = "", list[str](), ""

@@ -243,9 +243,10 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _message(complaints: bytes, code: int) -> Message:
-    """The compiler's last error line, or its first line if no line says `error:`.
+    """The compiler's last line with `error:`. Without any: its first line if it exited with an exit
+    code, else the signal that ended it; the exit code if it printed nothing.
 
-    Skips the line that clang's driver adds after a crash, since it names no cause.
+    The error line that clang's driver adds after a crash does not count, since it names no cause.
     """
     text = complaints.decode("utf-8", "replace")
     lines = list(filter(None, map(str.strip, text.splitlines())))

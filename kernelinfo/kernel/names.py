@@ -221,10 +221,10 @@ def matches(pattern: str, name: str, symbol: str) -> bool:
 def matching(patterns: tuple[str, ...], name: str, symbol: str) -> tuple[str, ...]:
     """The patterns, in their order, that match one of the kernel's spellings.
 
-    The spellings of a kernel are the mangled name, the demangled name, and the demangled name
-    without parameters, template arguments or namespaces, or as reports shorten it. A pattern is a
-    literal spelling, a glob over a whole spelling (`*`, `?` and `[...]` as in a shell), or `re:`
-    and a regular expression that may match a part of a spelling, in linear time (RE2: no
+    The spellings of a kernel are the mangled name, the demangled name, the demangled name without
+    parameters, template arguments or namespaces, and the name that reports shorten it to. A pattern
+    is a literal spelling, a glob over a whole spelling (`*`, `?` and `[...]` as in a shell), or
+    `re:` and a regular expression that may match a part of a spelling, in linear time (RE2: no
     look-around, no back references). Spaces in C++ names and suffixes of numbers do not count:
     `stencil3d<4,8>` is `stencil3d<4u, 8u>`. Raises `OptionError` for an invalid regular expression,
     for any regular expression if google-re2 is not installed, and for a pattern that could match

@@ -149,7 +149,8 @@ def _vgpr_edges(target: Target, file: Vgprs) -> list[int]:
 
 
 def _lds_edges(target: Target, domain: Domain) -> list[int]:
-    """Bytes on both sides of each share of the LDS, and of a workgroup's maximum."""
+    """For each number of workgroups, the most bytes of LDS that let so many fit, and one byte more;
+    also 1, and a workgroup's maximum with one byte more."""
     granule = target.lds.granule_bytes
     shares = {domain.lds_bytes // groups // granule * granule for groups in _SHARES}
     edges = {share for share in shares if share <= target.lds.bytes_per_workgroup}

@@ -29,8 +29,8 @@ class Loops:
     def __init__(self, flow: Flow) -> None:
         """Find the loops.
 
-        LLVM LoopInfoImpl.h, `LoopInfoBase::analyze`: inner headers first; each loop is flooded
-        backwards from its back edges, and passes each loop inside it in one step.
+        LLVM LoopInfoImpl.h, `LoopInfoBase::analyze`: inner headers come first. The blocks of a loop
+        are found backwards from its back edges; a loop inside is passed in one step.
         """
         starts, ways = flow.before
         enter, leave = dominance(flow)

@@ -203,9 +203,11 @@ def sums_of(function: LiveFunction, loop: Loop, start: int) -> tuple[int, dict[i
 
 
 def _traced(steps: list[_Sum], sums: int, start: int) -> tuple[int, int, dict[int, int]]:
-    """Where the values are that one iteration adds into `sums`: registers at the loop header,
-    registers at `start`, and for each instruction, by index, the registers into which it writes
-    such a value."""
+    """Trace the values of the sum registers `sums` backwards through one iteration.
+
+    Returns masks of the registers that hold these values at the loop header and at `start`, and for
+    each instruction that writes such values: its index -> mask of the registers that it writes.
+    """
     at_start, written = 0, defaultdict[int, int](int)
     for index, into, carried in reversed(steps):
         if index == start:

@@ -201,7 +201,7 @@ MESSAGES = {
         "damaged OffloadBinary: {count} images in {length} bytes, of which {size} are there"
     ),
     # Kpack archives, and host files with their code in them.
-    "kpack-scheme": "kpack archive compressed with {scheme!r:.100}; none and zstd are supported",
+    "kpack-scheme": "kpack archive compressed with {scheme!r:.100}; only zstd is supported",
     "kpack-bytes-repeated": "overlapping kpack entries; the rest is skipped",
     "kpack-entry-size": "{size} bytes where its table says {stated}",
     "kpack-entry-ordinal": "kpack entry with ordinal {ordinal}, of {count} in the archive",
@@ -260,9 +260,7 @@ MESSAGES = {
     "json-nesting": "nested too deeply",
     "json-damaged": "{error} on line {line}",
     # Code found by its header.
-    "code-found-by-header": (
-        "code objects found by their ELF headers, as the file format is unknown"
-    ),
+    "code-found-by-header": ("code objects found by their headers, as the file format is unknown"),
     "code-and-more": " and {count} more",
     "code-damaged-by-header": (
         "a truncated or damaged code object{more} in data of unknown kind; skipped"

@@ -252,7 +252,7 @@ def _source(
     triton: Any, fn: Any, given: Mapping[str, Any], target: Any, signature: Mapping[str, str]
 ) -> Any:
     """The kernel with its types and constants. Raises `OptionError` for an argument that has
-    neither."""
+    neither, and for an unknown hint."""
     backend = triton.compiler.make_backend(target)
     types: dict[str, str] = {}
     constants: dict[str, Any] = {}

@@ -252,8 +252,9 @@ def _where(
 
 
 def _most_useful(variant: Variant) -> tuple[int, bool]:
-    """Sort key for variants that share a row; the greatest is the most useful: with the largest
-    launch bound, which refuses the fewest hosts, then with a minimum of waves."""
+    """Sort key for variants that share a row; the most useful one is the greatest. It has the
+    largest launch bound, which refuses the fewest launches; among equal bounds, one that asks for a
+    number of waves or more comes before one that asks for exactly that number."""
     return variant.asked.launch_bounds or 0, variant.asked.or_more
 
 

@@ -255,9 +255,9 @@ def _plain_numbers(
 
 
 def _separate_lines(placed: PlacedNumbers) -> tuple[Numbers, Mapping[str, int]]:
-    """(numbers of a block, line of each number from 0 at the block's first line).
+    """(numbers of a block, line of each number; the block's first line is line 0).
 
-    The size of the code is on line 1 unless the block states another.
+    The size of the code is on the second line, line 1, unless the block states another line.
     """
     lines = {name: line for name, (_, line) in placed.items()}
     values: dict[str, Any] = {name: value for name, (value, _) in placed.items()}
