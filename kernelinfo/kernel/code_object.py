@@ -136,8 +136,8 @@ def matrix_loops(loops: Sequence[LoopCounts]) -> Iterator[LoopCounts]:
 
 
 def matrix_loop_copies(loops: Sequence[LoopCounts]) -> int:
-    """The most copies between VGPRs and AGPRs in an innermost loop with matrix instructions; 0
-    without such a loop."""
+    """The most copies of vector registers, from VGPR to VGPR included, in an innermost loop with
+    matrix instructions; 0 without such a loop."""
     return max((loop.counts.copies for loop in matrix_loops(loops)), default=0)
 
 

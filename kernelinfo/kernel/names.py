@@ -255,8 +255,8 @@ def _refuse_names_of(patterns: Iterable[str], symbol: str) -> None:
 
 
 def _may_name(pattern: str, symbol: str) -> bool:
-    """True if the symbol contains the words of the pattern; whole words are preceded by their
-    length.
+    """True if the mangled symbol contains the words of the pattern: a whole word after its length,
+    a word next to a wildcard anywhere.
 
     Template arguments and parameters are not checked: a symbol may encode them as letters.
     """

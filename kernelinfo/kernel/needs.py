@@ -148,7 +148,8 @@ def looser_waves(
 
 
 def registers_of(occupancy: Occupancy) -> int | None:
-    """Vector registers that the compiler allocated; None if they are not known."""
+    """Vector registers per lane that the compiler gave the code, without the descriptor's padding;
+    None if they are not known."""
     return occupancy.demand.unpadded.vgprs
 
 

@@ -385,8 +385,8 @@ class Range(NamedTuple):
 def next_steps(placed: Placement, allowed: Waves, exceeded: set[Resource]) -> tuple[Step, ...]:
     """One step per limiter, towards one more workgroup or the first one.
 
-    `exceeded` holds resources of which the kernel uses more than a wave or workgroup may have.
-    Empty if no smaller use helps: slots and barriers cannot be used less.
+    `exceeded` holds the resources whose amount exceeds what a wave or workgroup may have. Empty if
+    no smaller use helps: slots and barriers cannot be used less.
     """
     waves = 0 if exceeded else placed.whole(min(allowed.values()))
     next_waves, dynamic_lds = waves + placed.together, placed.launch.dynamic_lds_bytes

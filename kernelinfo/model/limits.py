@@ -360,7 +360,8 @@ def room(allowed: Waves) -> int:
 
 
 def limits(placed: Placement) -> tuple[Limit, ...]:
-    """All known limits, in a fixed order. Omits resources that the input does not state."""
+    """All known limits, in a fixed order. Omits resources that the input does not state and, except
+    for LDS, those that do not limit the waves at all."""
     target, demand, allowed = placed.target, placed.demand, waves_by_resource(placed)
     file, sgprs, granule = placed.vgpr_file, target.sgprs, target.lds.granule_bytes
     code, wave = placed.used, allocated_sgprs(placed, demand.sgprs) or 0

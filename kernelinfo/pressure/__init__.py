@@ -50,11 +50,11 @@ def with_instructions(options: Options) -> Options:
 
 
 def code_for_rules(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks | None:
-    """Kernels of a text with what rules read in their code: the registers that they touch, unless a
-    compiler stamped the text (it counted them), and the loops of kernels that may copy between
-    VGPRs and AGPRs in a loop with matrix instructions.
+    """The kernels of an assembly text with what rules read in their code: the registers that the
+    code touches, unless a compiler stamped the text and so has counted them; and the loops of each
+    kernel that may copy between VGPRs and AGPRs in a loop with matrix instructions.
 
-    None for code objects.
+    None without kernels, and for anything but assembly.
     """
     if not kernels or kernels[0].code_object.kind != "assembly":
         return None
@@ -64,8 +64,8 @@ def code_for_rules(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks | No
 def code_of_one(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
     """The kernels with the registers that they touch, and their loops as in `code_for_rules`.
 
-    All kernels of a text are read. A kernel of a code object is read only if the object has no
-    other, and stays unchanged if no llvm-objdump is installed.
+    All kernels of an assembly text are read. Of a code object, a single kernel is read, and stays
+    unchanged if no llvm-objdump is installed; for several kernels the result is empty.
     """
     if kernels and kernels[0].code_object.kind == "assembly":
         return _code_in_text(blob, kernels, [True] * len(kernels)), []

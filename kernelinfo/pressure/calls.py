@@ -114,7 +114,8 @@ class FunctionBody:
         return True
 
     def _way(self, to: int, state: _Addresses) -> None:
-        """Record a path to an instruction."""
+        """Record that a path with the known addresses `state` leads to the instruction at index
+        `to`. Only what is known on every path to it stays known there."""
         before = self._begins.get(to)
         common = state if before is None else {k: v for k, v in before.items() if state.get(k) == v}
         if common != before:
@@ -257,8 +258,8 @@ class FunctionBody:
         return halves_made
 
     def _offset(self, written: str, is_upper: bool) -> str | int | None:
-        """An offset as written in a text; for a code object, one half of its value. `is_upper`
-        chooses the upper 32 of 64 bits."""
+        """An offset: in a text as written; in a code object the lower 32 bits of its value, or with
+        `is_upper` the next 32 bits, and None if it is not a number."""
         if self._code[0].address is None:
             return written
         literal = _LITERAL.fullmatch(written)
@@ -357,8 +358,9 @@ class CalledFunctions:
         return self._bodies[place]
 
     def used(self, body: FunctionBody) -> tuple[Counts, tuple[str, str, str]] | None:
-        """(registers that a kernel and its callees use, in the form of `registers.used`; for each
-        class, the callee that uses most). None if not all of the code is known."""
+        """(highest register number plus one, for each class, in a kernel and its callees; for each
+        class, the symbol of the callee with that register, empty if the kernel names it, too). None
+        if not all of the code is known."""
         if not body.is_known:
             return None
         counts, names = [*used(body.registers)], ["", "", ""]
@@ -375,7 +377,8 @@ class CalledFunctions:
         return Counts(*counts), (names[0], names[1], names[2])
 
     def needs(self, function: LiveFunction, body: FunctionBody, files: str) -> tuple[CallNeed, ...]:
-        """The calls of a function to others of its file, those that need most first.
+        """The other functions of the file that a function calls, each with its first call; those
+        that need most first.
 
         `files` is the target's `agprs.file`. Arguments count as the callee's.
         """
@@ -415,8 +418,8 @@ class CalledFunctions:
     def _calls(
         self, function: LiveFunction, body: FunctionBody, files: str
     ) -> Iterator[tuple[int, FunctionBody, int]]:
-        """For each call to another function: its index, the function, and the vector registers live
-        across the call."""
+        """For each other function that a function calls: the index of the first call, the called
+        function's body, and the number of vector registers live across that call."""
         for place, index in body.calls.items() if body.is_known else ():
             if inner := self._at(place):
                 before, after = function.live_at(index)

@@ -46,9 +46,9 @@ def class_of(instruction: Instruction) -> InstructionClass:
 def loop_counts(
     function: LiveFunction, tallies: Sequence[int], in_flight: Mapping[int, tuple[InFlight, ...]]
 ) -> tuple[LoopCounts, ...]:
-    """Counts of at most `MOST_LOOPS` loops of a function, each before those inside it: loops with
-    matrix instructions are chosen first, then the largest. `tallies` holds the tally of each
-    instruction; `in_flight` is what `WaitFlow.report` returns."""
+    """Counts of the loops of a function, each before those inside it. Of more than `MOST_LOOPS`,
+    loops with matrix instructions are kept first, then the largest. `tallies` holds the tally of
+    each instruction; `in_flight` is what `WaitFlow.report` returns."""
     loops, firsts = function.loops, function.flow.firsts
     if not len(loops):
         return ()
@@ -176,7 +176,7 @@ class Curve(NamedTuple):
 
 
 def curve(function: LiveFunction, limit: int = _MOST_POINTS) -> Curve:
-    """The curve of a function, with a limited number of points."""
+    """The curve of a function, with at most `limit` points."""
     code, counts = function.code, function.counts
     size = -(-len(code) // limit) or 1
     shares = [code[i : i + size] for i in range(0, len(code), size)]
@@ -225,9 +225,9 @@ def _variables(function: LiveFunction, indices: Sequence[int]) -> tuple[tuple[st
 def named_registers(
     function: LiveFunction, block: int | None = None
 ) -> Iterator[tuple[int, str, int, int]]:
-    """(register, variable, first, last) for each register that holds a source variable according to
-    the compiler's comments, with the first and last instruction at which it does, in one block or
-    in all.
+    """(register, variable, first, last) wherever a register holds a source variable by the
+    compiler's comments, from the instruction at index `first` to that at `last`, both in one block.
+    `register` is a set of one register. Only of one block if `block` is given.
 
     Copies of an inlined function share their names, so one name may hold several registers. A name
     lasts until its register is overwritten. The compiler repeats the names at the beginning of each
@@ -254,8 +254,8 @@ def named_registers(
 
 
 def _spans(function: LiveFunction, indices: Sequence[int]) -> tuple[LiveSpan, ...]:
-    """Spans of registers along these instructions. The position of an instruction is the number of
-    its point."""
+    """Spans of live registers, by index of point. `indices` holds the index of the instruction of
+    each point."""
     by_ends: dict[tuple[int, int], int] = defaultdict(int)
     ended: dict[int, int] = {}
     """Register → last point of its span."""
@@ -272,8 +272,8 @@ def _spans(function: LiveFunction, indices: Sequence[int]) -> tuple[LiveSpan, ..
 
 
 def _live_backwards(function: LiveFunction, indices: Sequence[int]) -> Iterator[int]:
-    """Registers live before and after each of the given instructions, last one first; none if
-    unreachable."""
+    """The set of registers live before or after each of the given instructions, last one first;
+    empty for an unreachable instruction."""
     for block, group in groupby(reversed(indices), function.block_of):
         chosen = set(group)
         if function.flow.is_reached(block):

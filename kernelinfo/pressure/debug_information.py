@@ -63,7 +63,8 @@ class SourceText:
     def lines(self, file: str, folder: str = "") -> list[str] | str:
         """The lines of a file, or the reason why there are none.
 
-        A relative path is searched in `folder`, the folder of the input, and in the current folder.
+        After the root, a relative path is searched in `folder` (that of the input), then in the
+        current folder.
         """
         answer = self.number(file, folder)
         return answer if isinstance(answer, str) else self.shown[answer][1]
@@ -223,7 +224,8 @@ def _possible(unit: DebugUnit, function: DebugEntry) -> Iterator[list[DebugEntry
 def _laid_out(
     entries: Sequence[DebugEntry], unit: DebugUnit, layouts: _Layouts, size: int
 ) -> tuple[LdsVariable, ...] | None:
-    """The variables, largest first; None if their aligned sizes do not add up to `size`."""
+    """The variables, largest first; None if the size of one is not stated, or if their aligned
+    sizes do not add up to `size` bytes."""
     types = [_layout(entry, unit, layouts) for entry in entries]
     if None in types or _together(filter(None, types)) != size:
         return None

@@ -213,8 +213,8 @@ def _edges(
 ) -> BlockLists:
     """The blocks that may follow each block, in ascending order.
 
-    `continues` is 1 for instructions that may fall through to the next one. `jumps` and `skips`
-    hold the other index that an instruction may lead to.
+    `continues` is 1 for instructions that may fall through to the next one. `jumps` holds the index
+    that each instruction may jump to, −1 for none; `skips` maps indices as in `skip_edges`.
     """
     starts, ways = array("i", [0]), array("i")
     for following in range(1, len(firsts)):
@@ -271,7 +271,8 @@ def _long_branch(code: Sequence[Instruction], index: int) -> str | None:
 def _by_offset(
     code: Sequence[Instruction], addresses: Mapping[int, int], index: int, dwords: int
 ) -> int | None:
-    """The index at an offset in dwords from the next instruction; None if none is there.
+    """Index of the instruction at an offset in dwords from the end of the branch at `index`; None
+    if no instruction begins there.
 
     LLVM 15 prints branch targets as such offsets.
     """
@@ -289,7 +290,8 @@ def skip_edges(code: Sequence[Instruction]) -> Iterator[tuple[int, int]]:
 
     Liveness of vector registers is per lane: a masked write leaves registers of inactive lanes
     unchanged. If LLVM has removed a short `s_cbranch_execz` (SIPreEmitPeephole), the text does not
-    show the path of these lanes. These edges replace it.
+    show the path of these lanes. These edges replace it; there is none where a branch on exec
+    follows before the next change of exec.
     """
     changes = [index for index, instruction in enumerate(code) if instruction.effect.exec_change]
     widenings = [i for i in changes if code[i].effect.exec_change in ("widens", "both")]
@@ -336,9 +338,9 @@ _MOST_SHARED = 1 << 16  # sets; 300,000 blocks of one loop need some hundred dif
 def may_be_written(flow: Flow, defines: Sequence[int], entry: int) -> list[int]:
     """Registers that may have been written before each block.
 
-    `defines` holds the registers to which each block writes a defined value. A write is never
-    undone, so all blocks of a group have the same registers. Neighbours with equal sets share one
-    object.
+    `defines` holds the registers to which each block writes a defined value, `entry` those that
+    hold a value at function entry. A write is never undone, so all blocks of a group have the same
+    registers. Neighbours with equal sets share one object.
     """
     begin, end = [0] * len(defines), [0] * len(defines)
     starts, ways = flow.before
@@ -372,7 +374,8 @@ def needed_from(flow: Flow, reads: Sequence[int], writes: Sequence[int]) -> tupl
     """Registers that each block, or a later one, may read before they are written; False if the
     search was cut short.
 
-    `reads` holds the registers that each block reads before it writes them.
+    `reads` holds the registers that each block reads before it writes them, `writes` those that it
+    writes.
     """
     needed = [0] * len(reads)
     rank = array("i", needed)

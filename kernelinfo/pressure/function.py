@@ -51,9 +51,10 @@ _KNOWN = re.compile(r"(?:v|ds|flat|global|scratch|cluster|t?buffer)_.*")
 
 
 def with_high_vgprs(listing: Listing) -> Listing:
-    """The listing with the registers that its modes select; unchanged if it sets no mode.
+    """The listing with the whole VGPR numbers that the modes of `s_set_vgpr_msb` select; unchanged
+    without such an instruction.
 
-    Has the reason `UNKNOWN_MODE` if a mode is not known.
+    Has the reason `UNKNOWN_MODE` if it is not known which VGPRs an instruction means.
     """
     if not any(instruction.effect.mnemonic == _SET for instruction in listing.instructions):
         return listing
@@ -231,7 +232,7 @@ class LiveFunction:
         """Reasons why the live registers are a lower bound; empty if they are exact."""
 
     def _runs_off_its_end(self) -> bool:
-        """True if the last instruction may be followed by another one."""
+        """True if control may run past the last instruction."""
         if not self.code:
             return False
         last = self.code[-1]
@@ -345,8 +346,8 @@ class LiveFunction:
             loop = None if loop.parent is None else self.loops[loop.parent]
 
     def touched_in(self, blocks: Sequence[int]) -> tuple[int, int]:
-        """The registers that these blocks read before writing them, and the registers that they
-        write."""
+        """The registers that any of these blocks reads before it writes them itself, and the
+        registers that any of them writes."""
         if len(blocks) == 1:
             return self._reads[blocks[0]], self._writes[blocks[0]]
         reads, writes = map(self._reads.__getitem__, blocks), map(self._writes.__getitem__, blocks)
@@ -412,8 +413,8 @@ class LiveFunction:
         return sorted({posixpath.basename(file) for file in files})
 
     def at_source(self, file: str, line: int) -> int | None:
-        """Index of the instruction with the most live vector registers on a source line; None
-        without one. `file` may lack leading folders."""
+        """Index of the reachable instruction with the most live vector registers on a source line;
+        None if the line has no reachable instruction. `file` may lack leading folders."""
         candidates = [
             (sum(self.counts[index][:2]), -index)
             for index in self.code

@@ -94,7 +94,8 @@ class WaitFlow:
         """Reason why nothing is known; empty if all is."""
 
     def _doubt(self) -> str:
-        """The reason why a part of the code is unknown; empty if all of it is known."""
+        """The reason why loads are not followed: too many blocks, no known counters, or code or
+        flow that is not known; empty without one."""
         function = self._function
         if function.size > _MOST_BLOCKS:
             return MANY_BLOCKS
@@ -141,8 +142,9 @@ class WaitFlow:
         return unknown
 
     def _solve(self) -> str:
-        """Find the state of each block, visiting each at most `_MOST_VISITS` times. Returns a
-        reason if that does not suffice, else an empty text."""
+        """Find the state at the beginning of each block, with about `_MOST_VISITS` visits a block
+        at most. Returns a reason if that does not suffice or too many loads share one age, else an
+        empty text."""
         flow = self._function.wave_flow
         blocks = flow.order[::-1]
         rank = {block: position for position, block in enumerate(blocks)}
@@ -246,8 +248,8 @@ class WaitFlow:
         return completed
 
     def _issue(self, queue: Queue, load: int | None, clock: int, ages: _Ages) -> None:
-        """Add an operation to a queue. Loads whose registers it overwrites are no longer waited
-        for."""
+        """Add an operation to a queue. If it is a load, earlier loads of the same queues whose
+        registers it overwrites are no longer waited for."""
         if queue[1] == ANY_ORDER:
             if load is not None:
                 ages.setdefault(queue, [{}])[0][load] = clock
@@ -268,8 +270,8 @@ class WaitFlow:
         return self._function.instructions[index].effect.writes
 
     def _aged(self, queue: Queue, numbers: list[int]) -> list[int]:
-        """The part of a queue's numbers that its counter can represent, without repeated trailing
-        numbers."""
+        """`numbers`, an entry of `_Most`, cut to what the queue's counter can represent; of equal
+        numbers at the end, only the first is kept."""
         end = min(len(numbers), self._counters[queue[0]].most + 1)
         while end > 1 and numbers[end - 1] == numbers[end - 2]:
             end -= 1

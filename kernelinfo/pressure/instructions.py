@@ -74,7 +74,8 @@ _PLAIN = re.compile(r"0x[0-9a-fA-F]{1,32}")
 
 
 def data_bytes(directive: str, value: Callable[[str], int | None]) -> bytes | None:
-    """The bytes of a directive; None if one of its values is not a known whole number.
+    """The bytes that a directive with a list of numbers emits; None for another directive, or if
+    one of its values is not a known whole number.
 
     `value` evaluates an expression.
     """

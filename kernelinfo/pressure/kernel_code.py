@@ -184,8 +184,8 @@ def functions_of(
 
 
 def unwritten(function: LiveFunction) -> int:
-    """Registers that the code reads before anything writes them, on every path from the entry, and
-    that the kernel's descriptor does not set up.
+    """Registers that some path from the entry reads before anything writes them and that no path
+    writes first, unless the kernel's descriptor sets them up.
 
     LLVM's `implicit-def` comments count as writes. An instruction that changes a part of a register
     does not read the rest. Empty if the code or the entry state is uncertain.
@@ -212,7 +212,8 @@ def unwritten(function: LiveFunction) -> int:
 
 
 def _reads(instruction: Instruction) -> int:
-    """Registers that an instruction reads as a whole."""
+    """Registers whose old value an instruction uses, rather than merely leaving a part of it
+    unchanged."""
     effect = instruction.effect
     if effect.mnemonic == KILL:
         return 0

@@ -121,8 +121,9 @@ def read_listing(
     The label is on the first of `lines`, which has the 1-based number `first`. `files` are the
     source files named before it. `value` evaluates symbols in registers of hand-written code;
     `decode` disassembles data among the instructions. The label of another of the `kernels` also
-    ends the function. `macros` are not expanded; `unread` counts directives before the function
-    that change its code. `/* … */` comments must have been removed.
+    ends the function. `macros` are names of macros, which are not expanded; `unread` holds
+    directives before the function that change its code, each with its number. `/* … */` comments
+    must have been removed.
     """
     reader = _ListingReader(first, files, value, name, kernels, macros)
     for word, count in (unread or {}).items():
@@ -139,7 +140,8 @@ def listing_of(
     variables: Sequence[SourceVariable] = (),
     reasons: Iterable[str] = (),
 ) -> Listing:
-    """The listing of these instructions, without the padding after the last instruction."""
+    """The listing of these instructions. Padding at the end is left out if nothing comes before it,
+    or a branch or an end of the code."""
     last = len(instructions)
     while last and instructions[last - 1].effect.mnemonic in _PADDING:
         last -= 1
@@ -409,7 +411,8 @@ def number(written: str) -> int | None:
 
 
 def evaluated(code: str, line: int, value: Resolve) -> str:
-    """The instruction with `s[SCALARS - 1]` as a number; unchanged if a symbol is unknown."""
+    """The instruction with numbers in registers such as `s[SCALARS - 1]`; a register with an
+    unknown symbol stays as written."""
 
     def register(written: re.Match[str]) -> str:
         bounds = [value(part, line) for part in written[2].split(":")]

@@ -69,8 +69,9 @@ class Loops:
     def _set_forest(
         self, headers: Sequence[int], parents: Sequence[int], innermost: Sequence[int]
     ) -> None:
-        """Store the loops by position. A loop has a lower number than the loop around it. Index −1,
-        `_NONE`, is a root around all loops."""
+        """Store the loops by their position in the forest. The arguments number loops as they were
+        found: a loop has a lower number than the loop around it. −1, `_NONE`, is a root around all
+        loops."""
         positions, self._lasts = _positions(parents)
         self._headers, self._parents = array("i", headers), array("i", parents)
         for header, parent, position in zip(headers, parents, positions, strict=False):

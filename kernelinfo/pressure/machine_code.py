@@ -74,11 +74,11 @@ _MOST_COPIES = 16  # times the file's bytes: linkers fold equal functions into o
 def function_code(data: Data, names: Iterable[str]) -> Iterator[MachineCode]:
     """The machine code of each named function whose bytes are in the file.
 
-    A function ends at the size of its symbol. Without a size it ends at the next function or at the
-    end of its section, and trailing zeros are cut off. If a symbol with a size begins at the same
-    address, the function is empty: a kernel without instructions. Functions of more than
-    `_MOST_BYTES` are left out. Raises `ReadError` if functions overlap so much that their code
-    exceeds `_MOST_COPIES` times the file.
+    The size of its symbol says where a function ends. A function without a size is empty if a
+    symbol with a size begins at the same address: a kernel without instructions. Otherwise it ends
+    at the next function or at the end of its section, and trailing zeros are cut off. Functions of
+    more than `_MOST_BYTES` are left out. Raises `ReadError` if functions overlap so much that their
+    code exceeds `_MOST_COPIES` times the file.
     """
     elf = read_elf(data, [])
     names = list(names)

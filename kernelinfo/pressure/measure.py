@@ -159,7 +159,8 @@ def _judged(result: Result, kernel: Kernel, rules: Sequence[Rule]) -> Result:
 def _lds(
     units: Callable[[int], Iterable[DebugUnit]], kernel: Kernel, function: LiveFunction
 ) -> LdsUse | None:
-    """Variables in a kernel's LDS; None if debug information does not describe it.
+    """Variables in a kernel's LDS; None if debug information does not describe it, or the kernel
+    has none.
 
     0 bytes if the kernel accesses LDS and reserves none: the launch sets its size.
     """

@@ -147,8 +147,8 @@ def _places(moves: Iterable[SlotAccess]) -> int:
 def _slot(
     code: Sequence[Instruction], index: int, bits: dict[tuple[str, int], int]
 ) -> SlotAccess | None:
-    """The slots that an instruction accesses; None if they are not known. `bits` numbers slots by
-    base and distance in bytes."""
+    """The slots that an instruction accesses; None if they are not known. `bits` maps base and
+    distance, in slots of `SLOT_BYTES`, to the number of a slot; new slots are added to it."""
     instruction = code[index]
     move, size = _SLOT.fullmatch(instruction.text), bytes_of(instruction.effect.mnemonic)
     if move is None or not size:
@@ -182,7 +182,8 @@ def _constant(code: Sequence[Instruction], register: str) -> int | None:
 
 
 def lanes_of(function: LiveFunction, first: int) -> Iterator[tuple[int, SlotAccess]]:
-    """The moves to and from lanes by instruction. Their places have bits from `first` on."""
+    """The moves to and from lanes by instruction, for lanes that are both filled and read. Their
+    places have bits from `first` on."""
     bits: dict[tuple[str, str], int] = {}
     written, read = dict[int, tuple[str, str, str]](), dict[int, tuple[str, str, str]]()
     for index in function.code:

@@ -294,7 +294,9 @@ class ObjectCode:
     def read(
         self, results: Sequence[Result]
     ) -> Iterator[tuple[Result, LiveFunction | Problem | None]]:
-        """(kernel, its function) of each kernel; None if the file lacks its code, or a problem."""
+        """(kernel, its function) of each kernel; in place of the function, None if the file lacks
+        its code, or a problem. A problem of the whole file ends the results and stands at the first
+        kernel."""
         blob, by_symbol = self._blob, {result.kernel.symbol: result for result in results}
         try:
             table = self._line_table

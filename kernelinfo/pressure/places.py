@@ -30,7 +30,8 @@ class Places:
     def __init__(
         self, function: LiveFunction, moves: Mapping[int, SlotAccess], agprs: int, lanes: int
     ) -> None:
-        """`moves` holds the moves of each instruction; `agprs` and `lanes` are sets of places."""
+        """`moves` maps the index of an instruction to what it moves. `agprs` and `lanes` are sets
+        of places: those that hold AGPRs, and those that are lanes of VGPRs."""
         self._function = function
         self._moves = moves
         self._agprs, self._lanes = agprs, lanes
@@ -166,12 +167,13 @@ class Places:
         return (before, True) if not is_changed else ([0] * function.size, False)
 
     def entering(self, block: int) -> Point:
-        """The places live at the beginning of a block."""
+        """The live registers, live places and pairs of the same value at the beginning of a
+        block."""
         places = self._needed[block] & self._written[block]
         return self._function.live_in(block), places, self._pairs_in[block]
 
     def points(self, block: int) -> Iterator[tuple[int, Point, Point]]:
-        """For each instruction of a reachable block, last one first: its index, and the places live
+        """For each instruction of a reachable block, last one first: its index, and the points
         before and after it."""
         function, written, pairs = self._function, self._written[block], self._pairs_in[block]
         changes = []  # (index, state before it) where the state changes
@@ -338,7 +340,7 @@ def needs_of(
     function: LiveFunction, places: Places, files: str, *, with_shares: bool = True
 ) -> RegisterNeeds:
     """The registers that the code of a function needs. `files` is the target's `agprs.file`.
-    Computing the shares takes half of the time."""
+    `with_shares` also computes the shares by role, which takes half of the time."""
     counts = places.counts
     at_once = [counts[index] for index in function.code]
     peak = max({*at_once}, key=lambda live: live.vector(files), default=Counts(0, 0, 0))

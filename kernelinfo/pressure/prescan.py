@@ -67,14 +67,16 @@ _SETREG = re.compile(rb"s_setreg[^\n]*+")
 
 
 class ScannedText:
-    """An assembly text, and what it says of kernels without their instructions."""
+    """An assembly text, and what can be told of its kernels without a full analysis of their
+    code."""
 
     def __init__(self, data: bytes | memoryview) -> None:
         self.text = without_comments(searchable(data))
 
     def touched(self, symbol: str, line: int) -> TouchedRegisters | None:
-        """The registers that the kernel with its label on a 1-based line touches; None in the same
-        cases as `prescan`."""
+        """The registers that the kernel with its label on a 1-based line touches; None where
+        `prescan` returns None, and for a text with macros, a label after other text, or a
+        descriptor that cannot be evaluated."""
         start = self.line_numbers.offset(line)
         label = label_offset(self.text, symbol, start, line_end(self.text, start))
         is_plain = label is not None and not self.text[start:label].strip()

@@ -330,7 +330,8 @@ def _variables(function: LiveFunction, index: int) -> dict[int, str]:
 
 
 def _grouped(values: Iterable[LiveValues]) -> Iterator[list[LiveValues]]:
-    """Groups of values with the same class, variable, and source lines of last write and next read.
+    """Groups of values with the same class, role, variable and use in the loop, and with the same
+    source lines of last write and next read.
 
     Without source lines, the values of a group share a region relative to the loop, and have been
     untouched for a similar time.

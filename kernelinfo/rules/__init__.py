@@ -301,8 +301,8 @@ def advised(
 
 
 def may_ask_for_code(traits: Traits) -> bool:
-    """True if a rule may read the kernel's instructions: it may use scratch, uses AGPRs, or has
-    unknown callees."""
+    """True if a rule may read the kernel's instructions, because the kernel may use scratch, uses
+    AGPRs, or has unknown callees."""
     numbers = traits.numbers
     if numbers.scratch_bytes_per_lane != 0 or numbers.agprs:
         return True
@@ -310,7 +310,7 @@ def may_ask_for_code(traits: Traits) -> bool:
 
 
 def on_code(result: Result) -> tuple[Finding, ...]:
-    """The findings of rules that read code, on a result whose code was read."""
+    """Of a result's findings, those of rules that find something only where the code was read."""
     numbers = {rule.number for rule in RULES if rule.is_on_code}
     return tuple(finding for finding in result.findings if finding.rule in numbers)
 
@@ -330,5 +330,5 @@ def named(name: str) -> tuple[Rule, ...]:
 
 
 def means(text: str, number: str, name: str) -> bool:
-    """True if the text is a prefix of the rule's number, or its name."""
+    """True if the text is the rule's whole name or begins its number; False for an empty text."""
     return bool(text) and (number.startswith(text) or name == text)
