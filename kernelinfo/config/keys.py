@@ -63,7 +63,7 @@ def parse_bound(measure: Column, value: str | float) -> Bound:
     """The bound of `">=2"`, `"<=64"` or `"==0"`. A bare number is the minimum of a gain or the
     maximum of a cost.
 
-    Raises `ValueError` for another text and for negative or infinite numbers.
+    Raises `ValueError` for any other text, and for a number below 0 or of 2^64 or more.
     """
     if not isinstance(value, str):
         return Bound(">=" if measure.is_gain else "<=", _finite(value))
@@ -74,7 +74,7 @@ def parse_bound(measure: Column, value: str | float) -> Bound:
 
 
 def _finite(value: float) -> float:
-    """The number unchanged. Raises `ValueError` unless it fits 64 bits without sign."""
+    """The number unchanged. Raises `ValueError` if it is below 0, or 2^64 or more."""
     if not 0 <= value < 1 << 64:
         raise ValueError("no number of 64 bits")
     return value

@@ -18,7 +18,10 @@ getOccupancyWithNumSGPRs)."""
 
 
 def waves_by_vgprs(llvm_target: Target, wave_size: int, vgprs: int, dynamic_block: int = 0) -> int:
-    """Waves per SIMD for `vgprs` per lane, at least 1 (IsaInfo::getNumWavesPerEUWithNumVGPRs)."""
+    """Waves per SIMD for `vgprs` per lane, at least 1 (IsaInfo::getNumWavesPerEUWithNumVGPRs).
+
+    `dynamic_block` is the block of dynamic VGPRs, in VGPRs per lane; 0 for static VGPRs.
+    """
     file, slots = llvm_target.vgpr_file(wave_size), llvm_target.waves.slots_per_simd
     granule = dynamic_block or file.granule
     if vgprs < granule:
@@ -29,7 +32,8 @@ def waves_by_vgprs(llvm_target: Target, wave_size: int, vgprs: int, dynamic_bloc
 def waves_by_sgprs(llvm_target: Target, version: int, sgprs: int, trap_handler: bool = True) -> int:
     """Waves per SIMD for `sgprs` per wave (IsaInfo::getOccupancyWithNumSGPRs).
 
-    LLVM up to 22 looks them up in a table; since #201342 LLVM computes them as the hardware does.
+    LLVM up to 22 looks the waves up in a table; since #201342 LLVM computes them as the hardware
+    does, where `trap_handler` adds the SGPRs of a trap handler. `version` is LLVM's major version.
     """
     slots, file = llvm_target.waves.slots_per_simd, llvm_target.sgprs
     if not file.per_simd:

@@ -89,7 +89,7 @@ class FileBudget:
     """What one file may still yield: decompressed bytes, members, kernels, statements of text. Also
     used for the bytes that one container may hand out.
 
-    Without arguments, the budget of code that the caller passes instead of a file.
+    Without arguments it has no limits, for code that the caller passes instead of a file.
     """
 
     __slots__ = (
@@ -145,7 +145,7 @@ class FileBudget:
         self._refuse_above(self.kernel_limit, kernels, "kernels")
 
     def spend_statements(self, count: int) -> None:
-        """Count definitions in text. Raises `BoundError` if they exceed their limit."""
+        """Count statements of text. Raises `BoundError` above 20 times `kernel_limit`."""
         self._statements += count
         limit = _STATEMENTS_PER_KERNEL * self.kernel_limit
         self._refuse_above(limit, self._statements, "statements")

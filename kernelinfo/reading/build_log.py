@@ -168,7 +168,8 @@ class LogBlock:
         self.names += 1
 
     def add(self, statement: StatedValue) -> None:
-        """Add a number. Contradicting numbers become a warning, and neither is kept."""
+        """Add a statement. Contradicting values become a warning, and neither is kept. Once
+        several functions share the location, nothing more is kept."""
         if self.names == 1:
             before = self.values.get(statement.name)
             if before is not None and before.value != statement.value:
@@ -180,7 +181,7 @@ class LogBlock:
         self.ends += statement.name == _LAST
 
     def kernel(self, target: Target | None) -> KernelFacts:
-        """Numbers and places of the kernel."""
+        """Numbers and places of the kernel; a cut-off log or a malformed number gives a warning."""
         if not self.is_kernel:
             self.warn(say("log-cut-off"), self.name.line)
         fields: dict[str, Any] = {}
@@ -357,7 +358,7 @@ _RECORD_KEYS: Mapping[str, str] = {
 
 
 def read_records(text: Text, warnings: ReadWarnings, budget: FileBudget) -> Iterator[_LogLine]:
-    """The statements of the pass's documents, in order; an unreadable document adds to `warnings`.
+    """Statements of the documents on resource usage; an unreadable document adds to `warnings`.
 
     Raises `BoundError`.
     """

@@ -158,8 +158,8 @@ class LongText:
     """
 
     def __init__(self, data: Data, read: Callable[[int, int], bytes] | None = None) -> None:
-        """`read` is for a text that is not the file's own: it returns at most the given number of
-        bytes of the text from an offset on."""
+        """`read`, for a text that differs from the file's, takes a byte offset and a size, and
+        returns at most that many bytes of the text."""
         self._data = data
         self._read = read or self.read
         self._ends_with_returns = _ends_with_returns(bytes(data.read(0, _START)))
@@ -190,7 +190,7 @@ class LongText:
         return -1
 
     def read(self, start: int, size: int) -> bytes:
-        """The file's text from a byte offset on, with newlines."""
+        """At most `size` bytes of the file's text from a byte offset on, with newlines."""
         content = bytes(self._data.read(start, size))
         return content.replace(b"\r", b"\n") if self._ends_with_returns else content
 
@@ -273,7 +273,10 @@ def pieces(
 def find_all(
     pattern: re.Pattern[bytes], text: Text, start: int = 0, end: int | None = None
 ) -> Iterator[tuple[int, re.Match[bytes]]]:
-    """Matches in a range that begins at a line, each with its byte offset; no match spans lines."""
+    """Matches in a range that begins at the start of a line, each with its byte offset.
+
+    The pattern must match within one line: longer matches may be missed.
+    """
     for offset, piece in pieces(text, start, end):
         for match in pattern.finditer(piece):
             yield offset + match.start(), match
@@ -292,7 +295,7 @@ def decoded_lines(text: Text, offset: int) -> Iterator[str]:
 
 
 def match_at(pattern: re.Pattern[bytes], text: Text, offset: int) -> re.Match[bytes] | None:
-    """The match at `offset`, of at most 16 MiB. Offsets in the match count from there."""
+    """The match at `offset`, of at most 16 MiB. Offsets in the match count from `offset`."""
     size = _LINES
     while True:
         part = text[offset : offset + size]

@@ -140,7 +140,7 @@ class Fact(NamedTuple):
 
 
 def facts_of(stated: Iterable[StatedNumbers]) -> tuple[Fact, ...]:
-    """Facts for all stated numbers, in the order of the sources."""
+    """One fact for each number that a source states, in the order of `stated`."""
     return tuple(
         [
             Fact(name, value, source)
@@ -370,7 +370,7 @@ def function_named(unit: DebugUnit, symbol: str) -> DebugEntry | None:
 
 
 def _elsewhere(unit: DebugUnit, entry: DebugEntry) -> DebugEntry | None:
-    """The entry that this one refers to for what it omits; None without one."""
+    """The entry to which `entry` refers for the attributes that it omits; None without one."""
     return next((unit.get(entry.numbers[n]) for n in _NAMES if n in entry.numbers), None)
 
 

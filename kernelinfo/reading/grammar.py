@@ -107,9 +107,10 @@ def parse(tables: ParseTables, text: str, build: Builders) -> Any:
 def _tokens(
     patterns: Sequence[str], text: str, states: list[int]
 ) -> Iterator[tuple[str, str, int]]:
-    """Name, text and offset of each terminal, as the last of `states` allows.
+    """(name, text, offset in characters) of each terminal.
 
-    Stops if none matches. Raises `NoMatch` for a text that is too long.
+    The last of `states`, which the parser changes between terminals, decides which terminals are
+    tried. Stops if none of them matches. Raises `NoMatch` for a text that is too long.
     """
     offset = count = 0
     while offset < len(text):

@@ -274,7 +274,8 @@ def with_callees(
 ) -> list[KernelFacts]:
     """The kernels with numbers that include their callees.
 
-    `functions` holds one object's functions by name. `xnack` is True if the code may run with XNACK
+    `functions` holds one object's functions by name; a kernel that is not in it counts as calling
+    unknown functions. `xnack` is True if the code may run with XNACK
     on.
     """
     left = _MOST_CALLS
@@ -342,7 +343,8 @@ def _reached(
 def _together(
     functions: Collection[LinkedFunction], target: Target | None, *, xnack: bool
 ) -> Numbers:
-    """The registers, LDS and flags that the functions need together."""
+    """The registers, LDS and flags that the functions need together. Without a target, VGPRs
+    exclude AGPRs, and SGPRs exclude VCC, flat scratch and XNACK."""
     flags = 0
     lds: dict[str, int] = {}
     for function in functions:

@@ -274,7 +274,8 @@ def _source(
 
 
 def _constant(parameter: Any, given: Mapping[str, Any]) -> Any:
-    """The value of a constexpr, or None for an argument without a value. Raises `OptionError`."""
+    """The value of a parameter without a type: as given if it is a constexpr or None was given,
+    else its default. Raises `OptionError` if it has neither."""
     name = parameter.name
     if name in given and (parameter.is_constexpr or given[name] is None):
         return given[name]

@@ -85,7 +85,10 @@ class ModuleText:
         return bool(self._kernels or self._targets or self._metadata)
 
     def take(self, offset: int, kind: str) -> None:
-        """Read the statement that `marks` found at `offset`. Raises `BoundError`."""
+        """Read the statement of this kind at a byte offset; `scan.marks` gives both.
+
+        A statement in a block that is already read is skipped. Raises `BoundError`.
+        """
         if offset < self._read:
             return
         if kind == scan.BEGIN:
@@ -167,7 +170,7 @@ class ModuleText:
         return self._kernels[symbol]
 
     def _label(self, kernel: KernelText, offset: int | None) -> None:
-        """Set the kernel's label to `offset`, unless that is None."""
+        """Set the kernel's label to a byte offset, and its line to match; nothing for None."""
         if offset is not None:
             kernel.label, kernel.line = offset, self._lines.number(offset)
 

@@ -64,9 +64,10 @@ def read_block(text: Text, offset: int) -> tuple[str, TextBlock, Unread, int | N
     """(kind, block, unread comments, bytes of code, end) of the info block whose first line begins
     at `offset`; None if the text there is not a block.
 
-    The kind is `Kernel` or `Function`. A first line with the size of the code does not belong to
-    the block. The end is the byte offset of the line after the block. Text that a log or grep puts
-    before the comment signs is ignored.
+    The kind is `Kernel` or `Function`. If only the line after the header states the size of the
+    code, the block leaves it out, unless a log's prefix precedes it. The end is the byte
+    offset of the line after the block. Text that a log or grep puts before the comment signs is
+    ignored.
     """
     first = text[offset : offset + _SHORT].partition(b"\n")[0]
     header = read_line(first.rstrip(b"\r")) if len(first) < _SHORT else None
@@ -113,7 +114,8 @@ def _prefixed(text: Text, offset: int, prefix: bytes) -> Iterator[bytes]:
 def _read_body(comments: bytes, line: int) -> tuple[TextBlock, Unread, int]:
     """(block, unread comments, bytes read) of the comment lines.
 
-    `line` is the distance of the first comment line from the header, in lines.
+    Reading stops at the next header. `line` is the distance of the first comment line from this
+    header, in lines.
     """
     statements: list[StatedValue] = []
     unread: Unread = []
@@ -160,10 +162,10 @@ def info_numbers(
 ) -> PlacedNumbers:
     """Numbers in a block of kernel info.
 
-    Reserved registers require the target and the wave size; if `wave_size` is None, the block may
-    imply it. They are rounded from `…ForWavesPerEU`, the count that LLVM encodes, not taken from
-    the encoded `…Blocks`: its unit on gfx1250 is 8 VGPRs up to LLVM 21 and 16 in LLVM 22, and the
-    block does not say which.
+    Reserved registers require the target. Reserved VGPRs also depend on the wave size: `wave_size`,
+    else the size that the block implies, else the target's default. Both counts are rounded up from
+    `…ForWavesPerEU`, the count that LLVM encodes, not taken from the encoded `…Blocks`: its unit on
+    gfx1250 is 8 VGPRs up to LLVM 21 and 16 in LLVM 22, and the block does not say which.
     """
     settled = _wave_size(stated, value, target) if target and wave_size is None else {}
     vgprs = vgpr_granule(target, wave_size or wave_size_in(settled))
@@ -185,8 +187,8 @@ def info_numbers(
 
 
 def _wave_size(stated: Fields, value: Evaluate, target: Target) -> PlacedNumbers:
-    """The wave size that a block without a descriptor implies; empty if no size fits, or if both
-    do.
+    """The `wave_size` that a block without a descriptor implies; empty if the target has only one
+    size, if no size fits, or if both do.
 
     The symbolic `Occupancy` names the register file. Otherwise a size fits if its granule turns
     `NumVGPRsForWavesPerEU` into `VGPRBlocks`; for the smallest counts both sizes do. Source: LLVM
@@ -287,7 +289,7 @@ amdpal); those of every other function under None."""
 
 
 def pal_numbers(stages: NumbersByFunction, symbol: str, target: Target | None) -> Numbers:
-    """Numbers of the function with that symbol."""
+    """Numbers of the function with that symbol; `wgp_mode` only for a target with both modes."""
     numbers = stages.get(symbol, stages[None])
     return numbers if _has_modes(target) else numbers._replace(wgp_mode=None)
 

@@ -72,8 +72,9 @@ def by_field(block: TextBlock) -> Fields:
 def read_block(text: Text, offset: int, kind: str) -> tuple[TextBlock, bool]:
     """Statements of the block of the directive `kind` at `offset`, and True if it has an end.
 
-    A block without an end is cut off. In a complete `.amdhsa_kernel`, the omitted fields of
-    `_ZERO_BY_DEFAULT` are 0, located at the block's first line.
+    A block without an end stops at the next directive of that `kind`, or after 64 KiB. In a
+    complete `.amdhsa_kernel`, the omitted fields of `_ZERO_BY_DEFAULT` are 0, located at the
+    block's first line.
     """
     start, end = b"." + kind.encode(), b".end_" + kind.encode()
     for size in (_USUAL_BYTES, _MOST_BYTES):

@@ -293,7 +293,8 @@ class Definitions(dict[str, list[StatedValue]]):
                     stack.append(((name, index), evaluation))
 
     def _evaluate(self, expression: str, line: int) -> _Steps:
-        """The value of an expression at a line."""
+        """A generator that returns the value of an expression at a line. It yields each definition
+        whose value is still unknown, and expects to be sent that value."""
         values: list[Evaluated] = []
         for term in self._terms(expression):
             if isinstance(term, Call):
@@ -329,8 +330,8 @@ class Definitions(dict[str, list[StatedValue]]):
 
 
 def leading_numbers(expression: str, function: str, count: int) -> tuple[int, ...] | None:
-    """The first `count` arguments of a call of `function`; None if it is not such a call, or if
-    they are not numbers."""
+    """The first `count` arguments of an expression that calls `function`; None for any other
+    expression, or if one of these arguments is not a plain number."""
     *terms, last = read_terms(expression)
     numbers = tuple(term for term in terms[:count] if isinstance(term, int))
     is_call = isinstance(last, Call) and last.function == function
@@ -368,8 +369,8 @@ def _read_terms(expression: str) -> tuple[Term, ...]:
 
 
 def build_into(terms: list[Term]) -> Builders:
-    """Functions that append terms. The parser completes the rules of mc_expression.lark in postfix
-    order."""
+    """Functions, by the rules of mc_expression.lark, that append to `terms`. The parser completes
+    the rules in postfix order."""
     add = terms.append
     return {
         "integer": lambda digits: add(_integer(digits)),

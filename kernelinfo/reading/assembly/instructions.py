@@ -72,9 +72,10 @@ _ADDRESS = rb"(?:.*[ \t])?([^\s@]+)@(?:rel(?:32@lo|64)|(gotpcrel(?:32@lo|64)?))\
 
 
 def function_text(text: Text, start: int, end: int) -> bytes | None:
-    """Text of the function with its label at `start`, cut at `end` or before.
+    """Text of the function from its label at `start` to its `.Lfunc_end` label, or to `end`.
 
-    A log's prefix is removed from each line; None if the prefixes differ.
+    A log's prefix before the label is removed from each line; None if no other line has
+    this prefix.
     """
     code = text[start:end]
     end = code.find(END_OF_FUNCTION, max(code.find(b"."), 0))  # one byte is found ten times as fast
@@ -173,7 +174,7 @@ _ByLoop = dict[_LoopLabel | None, Counter[_Counted]]
 def _by_loop(
     code: bytes, called: Iterable[bytes]
 ) -> tuple[_ByLoop[bytes], _ByLoop[_LineAndCallee], int]:
-    """Spills and reloads by kind, and by place; number of other scratch accesses in loops.
+    """(spills and reloads by kind, the same by place, other scratch accesses in loops).
 
     `called` lists the symbols that the text calls, in order; a call through a pointer is an empty
     symbol.

@@ -239,7 +239,7 @@ def without_shaders(
 def _plain_numbers(
     block: TextBlock, reading: _ReadBlock, *circumstances: Any
 ) -> tuple[Numbers, Mapping[str, int]] | None:
-    """Numbers of a block that needs no symbols, and their lines from the block's first.
+    """Numbers of a block that needs no symbols, and their lines; the block's first line is 0.
 
     None for a block with a repeated field, or with a value that is not a number.
     """
@@ -288,8 +288,8 @@ _VARIABLE = rb"(.*),[ \t]*(\d{1,10})[ \t]*,[ \t]*\d+\s*$"
 
 
 def read_lds_variable(operand: bytes) -> dict[str, int]:
-    """Name and size in bytes of the variable in the operand of `.amdgpu_lds`; empty for any other
-    form."""
+    """Name → size in bytes of the variable in the operand of `.amdgpu_lds`; empty for an operand of
+    any other form."""
     variable = re.match(_VARIABLE, operand)
     return {described_kernel(variable[1]): integer(variable[2])} if variable else {}
 
@@ -322,8 +322,8 @@ def with_linking_info(
 ) -> list[KernelFacts]:
     """The kernels, with numbers that include their callees; see `metadata.with_callees`.
 
-    `variables` holds the bytes of the module's LDS variables. The callees of a function that uses
-    other variables count as unknown.
+    `variables` holds the bytes of the module's LDS variables. A function that uses any
+    other variable is marked open (`LinkedFunction.is_open`).
     """
     for function in functions.values():
         function.is_open |= not function.uses.keys() <= variables.keys()

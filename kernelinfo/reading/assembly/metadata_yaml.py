@@ -214,7 +214,7 @@ def _numbers(block: str) -> list[int]:
 
 
 def _text(written: str) -> str:
-    """String of a value that must be one, without quotes. Raises `ValueError` for a list."""
+    """The string that a value must be, without `!str` and quotes. Raises `ValueError` for `[]`."""
     written = written.removeprefix("!str").strip(" ")
     if written == "[]":
         raise ValueError
@@ -222,7 +222,7 @@ def _text(written: str) -> str:
 
 
 def _scalar(written: str) -> object:
-    """Value of a scalar, of the type that LLVM reads."""
+    """Value of a scalar, of the type that LLVM reads; `[]` gives an empty list."""
     if written == "[]":
         return []
     if written[0] in "!'\"":

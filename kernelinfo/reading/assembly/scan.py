@@ -84,12 +84,12 @@ def code_of(line: AnyStr) -> AnyStr:
 def _without_enclosed(
     text: bytes, *, names: bool, is_open: bool = False, is_part: bool = False
 ) -> tuple[bytes, bool]:
-    """The text with blanks in place of its `/* comments */`, and True if the last is unterminated.
+    """The text with blanks in place of its `/* comments */`, and True if the last goes on after it.
 
     `names` keeps comments that name registers. `is_open` says that the text begins inside a
     comment. `is_part` says that the text continues elsewhere, so an unterminated comment reaches to
-    its end. Otherwise such a comment ends with its line, and a statement that continues after a
-    multi-line comment becomes one line, followed by as many empty lines.
+    the end of the text. Otherwise such a comment ends with its line, and a statement that
+    continues after a multi-line comment becomes one line, followed by as many empty lines.
     """
     kept: list[bytes] = []
     done = 0  # everything before is in `kept`

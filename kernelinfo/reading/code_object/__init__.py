@@ -275,7 +275,8 @@ def kernel_symbols(
 ) -> KernelSymbols:
     """The symbols of kernels and functions; for each name, the first table that has it is used.
 
-    A dynamic table without a section is found by its segment. Damaged tables become warnings.
+    Only symbols of these ELF `types` are read. A dynamic table without a section is found by its
+    segment. Damaged tables become warnings.
     """
     descriptors: dict[str, SymbolRow] = {}
     functions: dict[str, SymbolRow] = {}

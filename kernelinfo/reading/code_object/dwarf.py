@@ -60,9 +60,10 @@ def _units(data: Data, elf: Elf | None = None) -> Iterator[Iterator[_Compilation
 
 
 def read_source_lines(data: Data) -> dict[str, SourceLine]:
-    """Function's symbol → source line, for all functions in the debug information.
+    """Function's symbol → source line, for each function whose line the debug information states.
 
-    Takes a second per ten thousand entries or so. Raises `ReadError` for damaged debug information.
+    Empty for a relocatable object with compressed debug sections. Takes a second per ten thousand
+    entries or so. Raises `ReadError` for damaged debug information.
     """
     warnings: list[ReadWarning] = []
     elf = read_elf(data, warnings)
@@ -127,7 +128,7 @@ def _functions(top: Any) -> Iterator[tuple[str, tuple[int, int]]]:
 
 
 def _has_code(abbreviation: Any) -> bool:
-    """True for functions with an address; declarations have none."""
+    """True for an abbreviation of functions with an address; declarations have none."""
     names = {name for name, _ in abbreviation.iter_attr_specs()}
     return abbreviation["tag"] == "DW_TAG_subprogram" and not names.isdisjoint(_PLACES)
 
@@ -237,7 +238,7 @@ def _layout(unit: Any, code: int) -> _EntryLayout:
 def entries_below(
     top: Any, scopes: Container[str] = (), wants: Callable[[Any], bool] = lambda _: True
 ) -> Iterator[Any]:
-    """The descendants of a pyelftools entry: its children, and those of each child that is a scope.
+    """Children of a pyelftools entry; at any depth, also those of entries with a tag in `scopes`.
 
     Entries whose abbreviation `wants` refuses are omitted. Raises `ReadError` for an unknown form,
     and if the section ends inside an entry.

@@ -111,7 +111,8 @@ def skip_value(unpacker: msgpack.Unpacker, whole: bytes) -> bytes:
 def text_at(whole: bytes, offset: int) -> tuple[bytes, int]:
     """(bytes, end offset) of the text that begins at `offset`.
 
-    Raises `ValueError` if no text begins there, or if it has 64 KiB or more."""
+    Raises `ValueError` if no text begins there, or if it has 64 KiB or more, and `IndexError` if
+    the bytes end before its length."""
     kind = whole[offset]
     if 0xA0 <= kind < 0xC0:
         begin, size = offset + 1, kind & 31

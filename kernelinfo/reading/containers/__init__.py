@@ -129,7 +129,7 @@ def open_bytes(data: bytes, path: str, within: Bounds = BY_DEFAULT) -> Iterator[
 
 
 def _contents(blob: Blob, among: Sequence[str], *, required: bool) -> Iterator[Found]:
-    """Code and problems of an outermost file, up to the bounds on its containers."""
+    """Code and problems of an outermost file; exceeding a bound ends with a problem."""
     hosts: list[Elsewhere] = []
     entries: list[str] = []
     members: Counter[str] = Counter()
@@ -166,7 +166,11 @@ def _numbered(blob: Blob, members: Counter[str]) -> Blob:
 
 
 def _elsewhere(host: Elsewhere, entries: list[str], among: Sequence[str]) -> Iterator[Found]:
-    """The code of a host file that is in kpack archives, in its container or next to it."""
+    """The code of a host file, from the kpack archives next to it.
+
+    A host file in a container is returned itself if `entries`, the members of the kpack archives in
+    that container, hold its code; else a problem.
+    """
     from kernelinfo.reading.containers import kpack
 
     if host.blob.containers:
@@ -224,7 +228,8 @@ def _members(blob: Blob, format: str) -> Iterator[Found]:
 
 
 def _read_unknown(blob: Blob, *, required: bool) -> Iterator[Found]:
-    """The blob itself if it is assembly or a build log, else the code objects found in it."""
+    """The blob itself if it is assembly or a build log, else the code objects found in it; a
+    problem if there are none and the blob is `required` to have code."""
     item = _text(blob)
     if isinstance(item, Blob):
         yield item

@@ -188,7 +188,8 @@ def _read_pickle(blob: Blob, name: str, number: int, data: object) -> Iterator[B
 def _index_problem(
     blob: Blob, database: sqlite3.Connection, table: str, rows: int
 ) -> Iterator[Problem]:
-    """A problem if the table's index, which SQLite uses for counting, does not list all rows."""
+    """A problem if the table's index, which SQLite uses for counting, does not list all rows
+    or cannot be read."""
     try:
         (indexed,) = database.execute(f"SELECT count(*) FROM {table}").fetchone()
     except _DAMAGE as error:
@@ -205,7 +206,8 @@ def _reason(error: BaseException) -> str:
 
 
 def _plain(blob: Blob, data: object, size: object) -> memoryview:
-    """Decompressed bytes of a row. Raises `ReadError` for other types, or another size."""
+    """Decompressed bytes of a row's code. Raises `ReadError` if `data` are not bytes, or if `size`
+    is not their size once decompressed (0 for plain bytes)."""
     if not isinstance(data, bytes) or not isinstance(size, int) or size < 0:
         raise ReadError(say("database-row-no-blob"))
     if not size:

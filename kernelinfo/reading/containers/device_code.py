@@ -156,8 +156,8 @@ def read_bundle(blob: Blob) -> Iterator[Blob | Problem]:
     """Entries and problems of one bundle, or of several with zeros between them.
 
     A bundle states its own length. After a damaged one the reader searches for the next magic. All
-    bundles share one `Room`: otherwise a bundle that claims the bytes after it would repeat
-    them."""
+    plain bundles share one budget of bytes: otherwise a bundle that claims the bytes after it would
+    repeat them."""
     offset: int | None = 0
     damaged = 0
     room = formats.contents_budget(len(blob.data))

@@ -37,7 +37,8 @@ class HostSection(NamedTuple):
 
 
 def device_sections(blob: Blob, sections: Iterable[HostSection]) -> Iterator[Found]:
-    """Device-code sections, or the reference to kpack archives."""
+    """The sections with device code, and the reference to kpack archives if there is one; the data
+    sections, to be searched, if there is neither. Raises `ReadError` if sections overlap."""
     listed = list(sections)
     reference = next((s.data for s in listed if s.name in _KPACK_REFERENCES), None)
     if reference is not None:

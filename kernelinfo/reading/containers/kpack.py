@@ -295,7 +295,7 @@ def is_among(host: Elsewhere, members: Iterable[str]) -> bool:
 
 
 def missing(host: Elsewhere, place: str) -> Problem:
-    """The problem of a host file if none of its archives is at `place`."""
+    """The problem of a host file if none of its archives is at `place`, in words: `here`."""
     first, *alternatives = host.search_paths
     further = say("hipk-or-more", count=len(alternatives)) if alternatives else ""
     archives = f"{repr(first)[1:-1]:.200}{further}"  # a path may contain a newline

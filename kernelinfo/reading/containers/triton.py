@@ -52,8 +52,8 @@ class Sidecar(NamedTuple):
 
 
 def read_sidecar(path: str) -> Sidecar | None:
-    """The sidecar of the code object or assembly at `path`; None if there is none, or if it is a
-    link out of the folder that may be read.
+    """The sidecar of the code object or assembly at `path`; None if there is none, if it is a link
+    out of the folder that may be read, or if the JSON is not Triton's.
 
     Raises `ReadError` if it is damaged or contradicts itself.
     """
@@ -198,7 +198,7 @@ def _options(values: Mapping[str, Any]) -> TritonOptions:
 
 
 def _agreed(key: str, *maps: Mapping[str, Any]) -> Any:
-    """Value of a key; None if no map has it. Raises `ValueError` if two maps differ."""
+    """Value of a key; None if no map has it. Raises `ValueError` for null or if two maps differ."""
     stated = [values[key] for values in maps if key in values]
     if any(value is None or value != stated[0] for value in stated):
         raise ValueError(
