@@ -322,7 +322,8 @@ class Analysis:
     def _with_code(self, items: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
         """The kernels with what is read from their code, and problems and notes of reading it.
 
-        Kernels whose registers a compiler counted pass unchanged, unless they have AGPRs.
+        If instructions are not counted, kernels whose registers a compiler counted pass unchanged,
+        unless they have AGPRs.
         """
         counts = self._options.count_instructions is not None
         listed: list[FoundInBlob] = []

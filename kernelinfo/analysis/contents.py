@@ -99,7 +99,8 @@ class _Ledger:
             self._contents.clear()
 
     def claims(self, blob: Blob) -> bool:
-        """True if the bytes of `blob` have no owner yet: entries of a bundle may share bytes."""
+        """Claim the bytes of `blob`; False if an earlier blob has claimed some of them, since
+        entries of a bundle may share bytes."""
         is_new = True
         for whole, part in pairwise((*blob.within, blob.data)):
             parts, contents = (
@@ -119,7 +120,8 @@ class _Ledger:
         return is_new
 
     def closed(self) -> Iterator[OwnedBytes]:
-        """The container bytes that belong to no code object."""
+        """The container bytes of the open device part that belong to no code object; none if the
+        options choose targets or members."""
         if self._open is None or self._options.choices:
             return
         blob, self._open = self._open, None

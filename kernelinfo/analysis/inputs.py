@@ -80,7 +80,8 @@ _BEYOND = {"unchosen": "", "other-target": UNKNOWN_TARGET}
 
 
 def add(events: Events, kind: EventKind, what: Any = "", number: int = 1) -> None:
-    """Count an event. At most 65 536 names and targets that are not chosen are kept apart."""
+    """Count an event. Once there are 65 536 different events, new names and targets that are not
+    chosen are counted together."""
     if kind in _BEYOND and len(events) >= _MOST_EVENTS and (kind, what) not in events:
         what = _BEYOND[kind]
     events[kind, what] += number
@@ -372,7 +373,7 @@ def read_inputs(
 ) -> Iterator[Subject | Problem]:
     """Subjects and problems of opened inputs of one path. Adds to the events of the path.
 
-    The first 1000 problems of a file are listed; the last one says how many are not.
+    The first 1000 problems of a file are listed; one more says how many others there are.
     """
     sources = {compiled.path for compiled in options.compiled}
     problems: Counter[str] = Counter()

@@ -194,9 +194,10 @@ def _target(
 
 
 def conflicting_entry(blob: Blob, entries: Entries) -> str | None:
-    """The id of the library's first entry for this processor, if it names other features.
+    """Id of the library's first entry for the processor of `blob`, if that entry names other
+    features than `blob`; else None.
 
-    None otherwise. Call it for every blob in the order of reading; it adds to `entries`.
+    Call it for every blob in the order of reading; it adds to `entries`.
     """
     member = blob.member or ""
     entry = parse_target_id(member)

@@ -156,7 +156,7 @@ class Options(NamedTuple):
 
     def passes_over(self, result: Result) -> bool:
         """True for a kernel that the runtime would not launch with the workgroup size given for all
-        kernels."""
+        kernels; always False if the user names kernels."""
         if self.workgroup_size is None or self.kernels or self.one_kernel:
             return False
         return bool(result.occupancy and result.occupancy.refusal)

@@ -293,7 +293,8 @@ def tasks(paths: Iterable[str]) -> Iterator[ReadTask]:
 
 
 def processes(work: list[ReadTask], jobs: int) -> int:
-    """Number of processes: `jobs`, or for 0 as many as the work justifies."""
+    """Number of processes: `jobs`, or for 0 as many as the work justifies. 1 on Windows, and if an
+    input can be read only once."""
     if os.name != "posix" or any(files.is_read_once(task.path) for task in work):
         return 1
     if jobs:
@@ -350,8 +351,8 @@ def shared_out(
 
 
 def _shared(work: list[ReadTask], ended: set[int], at_once: int) -> Iterator[ReadTask]:
-    """The tasks. A large file gives one part after another until the caller adds the file to
-    `ended`: nobody knows the number of its code objects in advance."""
+    """The tasks. A large file gives one part after another until the caller adds the `id` of the
+    task's `files` to `ended`: nobody knows the number of its code objects in advance."""
     for task in work:
         if task.bytes <= _SHARED_BYTES:
             yield task

@@ -295,8 +295,8 @@ class Pair(NamedTuple):
     def why(self) -> str:
         """The moves in words: `VGPR: 96 → 104 allocated, 94 → 98 used, 5 → 4 waves/SIMD`.
 
-        For an affected kernel, only the binding limit and its moves; otherwise all moves. Empty if
-        no number moved.
+        For an affected kernel: launch, the binding limit with its moves, spills, scratch and
+        instructions; otherwise all moves. Empty if no number moved.
         """
         moved = {move.measure: move for move in self.moves}
         if not any(move.affects for move in moved.values()):

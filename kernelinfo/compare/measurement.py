@@ -365,8 +365,8 @@ def _is_generic(candidate: Measurement) -> bool:
 
 
 def _of_equals(dispatch: Dispatch, candidates: Sequence[Measurement]) -> Measurement:
-    """The prediction, if all candidates share it; otherwise no prediction, and the names of the
-    candidates."""
+    """The measurement with the prediction that all candidates share, else without a prediction. Its
+    `tied` names the candidates if they differ in prediction or target."""
     if not candidates:
         return Measurement(dispatch, None)
     is_predicted = len(set(map(_prediction, candidates))) == 1

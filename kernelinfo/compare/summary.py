@@ -57,7 +57,7 @@ class KernelSummary(NamedTuple):
     options: tuple[tuple[str, str], ...] = ()
     """Triton's constants and compile options; shown, not compared."""
     loops: tuple[LoopCounts, ...] | None = None
-    """Its loops, as of `Kernel`, without addresses; None if not known."""
+    """Loops of the kernel, as in `Kernel`, but without addresses; None if not known."""
 
     def __getattr__(self, name: str) -> Any:
         """The kernel's number of that name, such as `kernel.vgprs`."""
@@ -237,7 +237,7 @@ def place_under(root: str, code_object: CodeObject) -> str:
 
 
 def common_root(paths: set[str]) -> str:
-    """The only file, or the folder that contains all files."""
+    """The only file, or the folder that contains all files; empty if there is none."""
     try:
         return os.path.commonpath(paths) if paths else ""
     except ValueError:  # some absolute, some not

@@ -339,8 +339,8 @@ def shared(
     texts: Mapping[str, str], symbols: Collection[str], others: Iterable[str]
 ) -> tuple[str, ...]:
     """The `texts` of functions and variables that the kernels `symbols` reach and that are named in
-    code that only the kernels `others` reach. Constants and functions that are always inlined are
-    left out."""
+    code that only the kernels `others` reach. Constants, functions without a body and functions
+    that are always inlined are left out."""
     mine = reached(texts, symbols)
     theirs = reached(texts, others)
     used = {*names(theirs[symbol] for symbol in theirs.keys() - mine.keys())}

@@ -120,8 +120,8 @@ class Processes:
         """Standard output of the command. Its program is an absolute path.
 
         The command runs in an empty folder with few environment variables. Input and output go
-        through unnamed files: nothing stays on disk. Raises `CompilerError` with the command's last
-        error line if it fails or runs too long.
+        through unnamed files: nothing stays on disk. Raises `CompilerError` if it fails, with the
+        reason that `_message` finds, or runs too long.
         """
         environment = _environment(_KEPT, self._folder.name)
         end = self._end_of(command, self._folder.name, environment, _MOST_MEMORY, standard_input)

@@ -28,8 +28,9 @@ _LIBRARIES = {"fleet": ("duckdb", "fsspec"), "cluster": ("distributed",)}
 def require_libraries(*extras: str) -> None:
     """Prepare the interpreter for the libraries of the extras: `fleet`, `cluster`.
 
-    DuckDB reports reference cycles that remain at exit as leaks, so at exit objects are unfrozen
-    and the garbage collector runs again. Raises `KernelinfoError` if a library is not installed.
+    DuckDB reports reference cycles that remain at exit as leaks, so the garbage collector is
+    switched on here, and frozen objects are unfrozen at exit. Raises `KernelinfoError` if a library
+    is not installed.
     """
     missing = [
         (extra, name) for extra in extras for name in _LIBRARIES[extra] if find_spec(name) is None

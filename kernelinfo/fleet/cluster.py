@@ -17,10 +17,11 @@ _PATIENCE = "20s"
 
 
 def client(scheduler: str) -> Client:
-    """A client, to be used in a `with` block, connected to the scheduler at an address such as `tls://head:8786`.
+    """A client for a `with` block, connected to the dask scheduler at an address such as
+    `tls://head:8786`.
 
     TLS uses the certificates that dask's configuration names. Raises `KernelinfoError` if the
-    scheduler does not answer within 20 s.
+    scheduler does not answer within 20 s, or if this process may use files in one folder only.
     """
     if bound():
         raise OptionError(say("scheduler-bound"))

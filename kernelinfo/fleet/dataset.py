@@ -290,8 +290,8 @@ def _files_of(dataset: Dataset, table: TableName, build: str) -> list[str]:
 def unmatched_choices(
     connection: duckdb.DuckDBPyConnection, view: str, options: Options
 ) -> tuple[Message, ...]:
-    """A message for each `-k`, `--target` and `--member` that matches no kernel of a view; none if
-    no option matches any."""
+    """A message for each `-k`, `--target` and `--member` that matches no kernel of a view. There
+    are no messages if no option matches any kernel."""
     columns = "Kernel_Name, Symbol, Target, Member"
     kernels = connection.execute(f"SELECT DISTINCT {columns} FROM {view}").fetchall()
     met = {pair for kernel in kernels for pair in options.met(*kernel)}

@@ -29,7 +29,7 @@ def locate(code_object: str) -> tuple[str, str]:
 
 
 class Night(NamedTuple):
-    """One build of a trend: sums over all its kernels, and those that moved in some build."""
+    """One build of a trend: sums over all its kernels, and the kernels that moved in some build."""
 
     name: str  # as --build named it
     sums: KernelSums
@@ -196,7 +196,7 @@ class History(NamedTuple):
     """The kernel in each build: as read or, in a gap, as in a neighbouring build (`carry`); None if
     the build lacks it."""
     steps: tuple[tuple[str, Pair], ...]  # (build, change since the build before)
-    unread: frozenset[int] = frozenset()  # indexes of the builds whose gaps have it
+    unread: frozenset[int] = frozenset()  # indexes of builds in which it is in a gap
 
     @property
     def kernels(self) -> tuple[KernelSummary | None, ...]:
@@ -236,7 +236,7 @@ class Trend(NamedTuple):
     builds: tuple[Night, ...]  # in the order of comparison
     steps: tuple[NightStep, ...]  # neighbouring builds compared, without unmoved kernels
     histories: tuple[History, ...]  # kernels that moved, went or came
-    unmatched: tuple[str, ...] = ()  # a message for each -k and --target without a kernel
+    unmatched: tuple[str, ...] = ()  # a message per -k, --target or --member without a kernel
     unfinished: tuple[str, ...] = ()  # builds left out: their scan has not ended
     by: By | None = None  # as --by asked; None without it
     groups: tuple[KernelGroup, ...] = ()  # all kernels of the first and last build, by `by`

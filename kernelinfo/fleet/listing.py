@@ -172,7 +172,8 @@ def address(url: str) -> str:
 
 def with_own_paths(listed: Iterable[InputFile]) -> list[InputFile]:
     """The files, each with a distinct path. Files of several roots that share a path get the end of
-    their address as path, from the first part that differs."""
+    their address as path, from the first part that differs; the whole address if another file
+    already has that path."""
     by_path: dict[str, list[InputFile]] = {}
     for file in listed:
         by_path.setdefault(file.path, []).append(file)
@@ -341,8 +342,8 @@ _SHARES_A_WORKER = 4
 
 
 class ScanTask(NamedTuple):
-    """Files that one worker reads and whose rows it writes as one part; and the outcome once it
-    has."""
+    """Files that one worker reads and whose rows it writes as one part; afterwards, also the
+    outcome."""
 
     part: str
     files: tuple[InputFile, ...]
@@ -385,7 +386,8 @@ def units(files: Iterable[InputFile]) -> list[tuple[InputFile, ...]]:
 
 
 def tasks(together: Iterable[tuple[InputFile, ...]], workers: int, run: str) -> list[ScanTask]:
-    """The units as tasks, largest first. `run` is the prefix of part names."""
+    """The units as tasks, largest first; a large file alone in its task becomes one task per share.
+    `run` is the prefix of part names."""
     waiting = sorted(together, key=cost, reverse=True)
     total = sum(map(cost, waiting))
     room = min(max(total // (workers * _TASKS_A_WORKER), _LEAST_BYTES), _MOST_BYTES)

@@ -141,8 +141,8 @@ def _own(request: ScanRequest, table: TableName) -> list[str]:
 
 
 def _counted(request: ScanRequest) -> tuple[Counter[RowKey], dict[RowKey, list[UnreadFile]]]:
-    """The number of kernels, and the problems, of each file and part, including those that do not
-    count."""
+    """(address, part) → number of kernels, and (address, part) → problems. Parts that do not count
+    are included."""
     dataset = request.dataset
     with dataset.storage.connect() as connection:
         for table in ("kernels", "problems"):
@@ -163,8 +163,8 @@ def _tidy(request: ScanRequest, live: Set[RowKey], there: Iterable[RowKey]) -> N
     """Delete data that no longer counts: parts of interrupted runs, rows of files that a later part
     replaces, and rows of `inputs` that the manifest has.
 
-    `live` holds the (address, part) pairs that count, `there` those of all rows of kernels and
-    problems.
+    `live` holds the (address, part) pairs that count, `there` the pairs of all rows of `kernels`
+    and `problems`.
     """
     parts = {part for _, part in live}
     stale = defaultdict[str, list[str]](list)  # part that counts -> addresses that do not
@@ -241,7 +241,7 @@ class Lock:
         self._own: Holder | None = None
 
     def take(self) -> Holder | None:
-        """Take the lock. Returns its holder if another scan holds it."""
+        """Take the lock. Returns None, or the holder if another scan holds the lock."""
         claim = self._new()
         if not self._storage.create(self._path, _content_of(claim)):
             holder = self.holder()
@@ -284,7 +284,8 @@ class Lock:
             self._renewed = time.time()
 
     def check(self) -> None:
-        """Raises `KernelinfoError` if another scan has taken the lock over."""
+        """Raises `KernelinfoError` if this scan no longer holds the lock: another one has taken it
+        over, or the lock's file is gone or damaged."""
         holder = self.holder()
         if (
             self._own is None
@@ -331,7 +332,7 @@ def _content_of(holder: Holder) -> bytes:
 
 
 def _machine() -> str:
-    """Host and process namespace: process numbers are comparable only within the same one."""
+    """Host and process namespace. Process numbers of different namespaces are not comparable."""
     namespace = ""
     with suppress(OSError, AttributeError):
         namespace = os.readlink("/proc/self/ns/pid")

@@ -40,7 +40,7 @@ class Plan(NamedTuple):
     problems: tuple[tuple[str, Problem], ...]  # (address of the root, problem of its listing)
     repeating: frozenset[str]  # addresses of roots with files that others have, too
     before: tuple[DatasetRow, ...] = ()  # the manifest that the scan replaces
-    units: tuple[tuple[listing.InputFile, ...], ...] = ()  # those with a new or changed file
+    units: tuple[tuple[listing.InputFile, ...], ...] = ()  # units with a new or changed file
     run: str = ""  # prefix of the names of parts
 
     @property
@@ -69,7 +69,8 @@ def make_request(
     """The request of a scan; `accept_problems` is a file, `fields` are further fields of the
     request.
 
-    Raises `KernelinfoError` for a dataset that cannot be written or a file that cannot be read.
+    Raises `KernelinfoError` for a dataset that cannot be written, and if `accept_problems` cannot
+    be read.
     """
     check_destination(to, build, shard)
     return ScanRequest(
@@ -156,7 +157,7 @@ def scan(
     `scheduler` is the address of a dask scheduler. Without one, `workers` local processes do the
     work, by default as many as the bytes justify and at most one per core. Raises
     `KernelinfoError`, also if no file is found (the dataset then stays unchanged) or if another
-    scan is writing the build. With `wait`, another scan is reported and waited for.
+    scan is writing the build. With `wait`, that scan is named through `tell` and waited for.
     """
     listed = list_files(request)
     lock = Lock(request.dataset, request.build, request.shard, request.timeout)
@@ -270,8 +271,8 @@ def without_kernels(request: ScanRequest, done: Scanned) -> list[Problem]:
 
 
 def unmatched_notes(request: ScanRequest) -> list[Note]:
-    """One note for each `-k` or `--target` that matches no kernel; no notes if none of them matches
-    one.
+    """One note for each `-k`, `--target` and `--member` that matches no kernel. There are no notes
+    if only one such option is given, or if no option matches any kernel.
 
     The notes count kernels of the whole dataset, so files that an earlier run read count, too.
     """

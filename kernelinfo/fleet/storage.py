@@ -194,7 +194,8 @@ class Storage:
 
 
 def _create(path: str, content: bytes) -> bool:
-    """Create a local file that is never visible without its content."""
+    """Create a local file; returns False if it exists. Only on a file system without hard links is
+    it visible before it has its content."""
     check_below(path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     aside = create_aside(path)

@@ -246,7 +246,7 @@ class Update(NamedTuple):
     """False if the new baseline accepts no findings. Then `ended` also has findings that kernels
     still have."""
     idle_budgets: tuple[Budget, ...] = ()
-    """Budgets that only match kernels that are dropped or renamed."""
+    """Budgets that match only dropped kernels, or renamed ones under their old names."""
 
 
 def pin(

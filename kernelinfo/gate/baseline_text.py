@@ -278,7 +278,7 @@ def make_entry(kernels: Sequence[KernelSummary]) -> dict[str, Any]:
     """The entry for kernels of one symbol, name and unit.
 
     Its key `on` lists targets with their numbers, so that a new target adds to an entry and
-    rewrites nothing. A target of two of the kernels is listed twice.
+    rewrites nothing. A target that two of the kernels share is listed twice.
     """
     symbol, name = kernels[0].symbol, kernels[0].name
     groups: dict[tuple[Any, ...], list[str]] = {}
@@ -365,8 +365,8 @@ def pin_loops(kernel: KernelSummary) -> KernelSummary:
 
 
 def _write_loop(loop: LoopCounts) -> list[Any]:
-    """Source file and line of its header, depth, copies between VGPRs and AGPRs, bytes of code, and
-    counts."""
+    """The loop as a JSON list: source file and line of its header (both None if not known), depth,
+    number of copies between VGPRs and AGPRs, bytes of code, and instruction counts."""
     numbers = loop.depth, loop.agpr_copies, loop.code_bytes
     return [*(loop.source or (None, None)), *numbers, *loop.counts]
 

@@ -59,7 +59,8 @@ class Scope(NamedTuple):
 
     def holds(self, kernel: KernelSummary, folder: FilePath) -> bool:
         """True if the run covers a pinned kernel; `folder` is the baseline's. Always False with
-        --where: a baseline cannot tell whether it holds, so no kernel counts as gone."""
+        --where: a baseline cannot tell for which kernels the condition holds, so none counts as
+        gone."""
         if self.options.where is not None:
             return False
         if not self.options.asks_for(kernel.name, kernel.symbol, kernel.target):
@@ -100,7 +101,7 @@ class KernelCase(NamedTuple):
 
     result: Result
     budgets: Sequence[Budget]
-    """Those that match the kernel; the first applies."""
+    """Budgets that match the kernel; the first applies."""
     pair: Pair | None
     """The pinned kernel and this one. A new kernel is paired with a pinned copy of it: a kernel of
     the same library, target and symbol. None if nothing is pinned for it."""
@@ -125,7 +126,7 @@ class Notice(NamedTuple):
     subject: str
     """Name of the gone kernel, target or file, of the suppression or the budget;
     or `toolchain`."""
-    target: str | None = None  # with features; None where it is about none
+    target: str | None = None  # target id; None if it is about no target
     path: str | None = None
     """The configuration or baseline that the finding is about."""
     line: int | None = None  # 1-based; None if it is not known
@@ -140,7 +141,8 @@ class Outcome(NamedTuple):
     notices: tuple[Notice, ...]  # findings about no kernel that is there
     fail_on: Severity  # the mildest severity that fails
     excused: tuple[tuple[int, Judged], ...] = ()
-    """(position in the report, kernel) of those with suppressed or accepted findings."""
+    """(index in the report's results, kernel) of each kernel with suppressed or accepted
+    findings."""
     passed_over: int = 0
     """Number of kernels whose targets are not configured."""
     comparison: Comparison | None = None

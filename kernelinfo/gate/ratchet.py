@@ -109,7 +109,7 @@ def is_copying_more(pair: Pair) -> bool:
 
 
 def raise_copies(finding: Finding, pair: Pair) -> Finding:
-    """The finding; one of KI107 becomes a warning that says how many copies the baseline has."""
+    """The finding. A finding of KI107 becomes a warning that says how many copies are pinned."""
     if finding.rule != _COPIES:
         return finding
     copies = pair.old.numbers.matrix_loop_copies
@@ -136,7 +136,8 @@ def find_stale(message: Message, mend: Message, *, strict: bool) -> Finding:
 
 
 def can_tighten(pair: Pair) -> bool:
-    """True if the pair's numbers are comparable one by one, because they are of the same launch."""
+    """True if both kernels have the same wave size and workgroup size. Only then are their numbers
+    comparable one by one."""
     old, new = pair.old.numbers, pair.new.numbers
     return (old.wave_size, old.workgroup_size) == (new.wave_size, new.workgroup_size)
 
@@ -177,7 +178,7 @@ def judge_gone(
 
     The order: likely renames; kernels in `given_up`, which the user declared gone; then the rest.
     Where no pinned kernel of a target or file is left, one notice covers all kernels of that target
-    or file; otherwise each kernel gets a notice. `pairs` are the pinned kernels that the build
+    or file; otherwise each kernel gets a notice. `pairs` are those of pinned kernels that the build
     still has.
     """
     baseline = str(configuration.baseline)
@@ -271,10 +272,11 @@ Foreign = Mapping[int, tuple[str, ...]]
 
 
 def find_foreign(results: Iterable[Result], pinned: Iterable[str]) -> Foreign:
-    """The code objects that name none of the baseline's compilers, `pinned`; empty if the baseline
-    names none.
+    """`id` of a code object → the compilers that it names, for each code object whose compilers are
+    all missing from the baseline's (`pinned`).
 
-    A code object can name several compilers and does not say which built a kernel.
+    Code objects that name no compiler are left out; empty if the baseline names none. A code object
+    can name several compilers and does not say which built a kernel.
     """
     old = {stamp.strip() for stamp in pinned}
     code_objects = {id(result.kernel.code_object): result.kernel.code_object for result in results}
@@ -345,7 +347,7 @@ def _sum_up(pairs: Sequence[Pair]) -> tuple[str, str]:
 
 
 def _sum_spills(pair: Pair) -> float:
-    """The spilled registers and bytes of scratch that the kernel has gained."""
+    """Sort key: the spilled registers plus the bytes of scratch that the kernel has gained."""
     return sum((move.new or 0) - (move.old or 0) for move in pair.moves if move.measure in _SPILLS)
 
 

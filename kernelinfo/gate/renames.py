@@ -36,7 +36,8 @@ def find_likely(
 
     The two agree in library, target and template arguments, each is the other's nearest by name and
     numbers (code size included), and either their names are alike, or their parameters agree and
-    their numbers nearly do. Kernels that the user dropped get no successor.
+    their numbers nearly do. Kernels that the user dropped get no successor, nor
+    do those of a group with too many possible pairs (`_MOST_PAIRS`).
     """
     stated = set(map(id, given_up))
     gone = [kernel for kernel in missed if id(kernel) not in stated]

@@ -91,7 +91,7 @@ class IrModule(NamedTuple):
 
     def with_stand_in(self, symbols: Collection[str]) -> IrModule:
         """The module, with a stand-in for all kernels but those named by `symbols`. The stand-in
-        may use AGPRs if such a kernel before the last one of `symbols` may."""
+        may use AGPRs if a kernel that it replaces may, and comes before the last of `symbols`."""
         part = self.of_kernels(symbols)
         text = ir.with_stand_in(part.text, symbols, self.shared(symbols))
         size = _ONE_WAVE if self.has_agprs_before(symbols) else 1024
@@ -308,9 +308,10 @@ def leave_out_others(
     `reference`, or from `whole` if there is no reference, are compared with the whole module. If
     they differ from that, too, its baseline is the result, and a note says so.
 
-    With neither, the kernels may be compiled once more, next to a stand-in for the others. If that
-    changes a kernel, this second compilation is the result, and a note says that the whole module
-    may give other numbers. The note is also given if the kernels may call any function.
+    With neither `reference` nor `whole`, the kernels may be compiled once more, next to a stand-in
+    for the others. If that changes a kernel, this second compilation is the result, and a note says
+    that the whole module may give other numbers. The note is also given if the kernels may call any
+    function.
     """
     part = module.of_kernels(symbols := tuple(symbols))
     if part is module:

@@ -232,7 +232,7 @@ def is_same(result: Result | None, other: Result | None) -> bool:
 
 
 def measures(result: Result) -> tuple[object, ...]:
-    """Numbers of a row. Variants with equal numbers share it."""
+    """The numbers that a row of the table is about; variants with equal numbers share a row."""
     kernel, occupancy = result.kernel, result.occupancy
     stated = [getattr(kernel.numbers, name) for name in (*USED, "vgpr_spills", "sgpr_spills")]
     resident = (occupancy.allocated, occupancy.waves_per_simd) if occupancy else ()

@@ -170,7 +170,7 @@ def forbidden(waves: tuple[int, ...], compiled: Result | None) -> tuple[int, ...
 
 def fixed_limit(compiled: Result | None) -> Limit | None:
     """The limit of LDS or of barriers, whichever allows fewer waves; no variant changes it. None if
-    the wave slots do not allow more."""
+    neither allows fewer waves than the wave slots."""
     if compiled is None or compiled.occupancy is None:
         return None
     occupancy = compiled.occupancy

@@ -161,7 +161,8 @@ class FileTree:
             waiting += reversed(folders)
 
     def _is_followed(self, link: str, linked: set[str]) -> bool:
-        """True for a link to a folder that neither holds the root nor was linked before."""
+        """True for a link to a folder that does not contain the root and that no earlier link led
+        to; `linked` has the real paths of those."""
         real = os.path.realpath(link)
         inside = os.path.join(os.path.realpath(self.path), "")
         is_circle = link != self.path and inside.startswith(os.path.join(real, ""))
