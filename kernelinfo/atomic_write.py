@@ -59,7 +59,8 @@ def create_aside(path: str) -> str:
 
 
 def _name_aside(path: str) -> str:
-    """A path beside `path` that did not exist before, made unique by a random part."""
+    """A path for a temporary file of `path`, in the same folder, made unique by a random part. The
+    file is not created."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{_kept(name)}.{os.urandom(_RANDOM_BYTES).hex()}.part")
 
@@ -70,8 +71,8 @@ def _kept(name: str) -> str:
 
 
 def name_of_aside(name: str) -> str | None:
-    """The name of the file whose temporary file, made by `create_aside`, is called `name`; None for
-    any other file."""
+    """The name of the file, cut to 200 bytes, whose temporary file is called `name`; None if this
+    module gives no temporary file such a name."""
     match = _ASIDE.fullmatch(name)
     return match["name"] if match else None
 

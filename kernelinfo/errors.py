@@ -150,7 +150,8 @@ def bug(error: Exception) -> Message:
 def survived(
     items: Iterable[_Read], report: Callable[[Message], _Reported]
 ) -> Iterator[_Read | _Reported]:
-    """The items. If an unexpected exception ends them, the last item is `report` of its message."""
+    """The items. If an unexpected exception ends them, the last item is what `report` returns for
+    the message of `bug`. Errors that `bug` raises again are raised."""
     try:
         yield from items
     except Exception as error:

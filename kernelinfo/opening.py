@@ -40,7 +40,8 @@ def only_below(folder: FilePath) -> Iterator[None]:
 
 
 def bound() -> str:
-    """The folder that holds all files that may be read and written; empty if any file may."""
+    """The folder below which all files that are read or written have to lie; empty if there is no
+    bound."""
     return os.environ.get(_BOUND, "")
 
 

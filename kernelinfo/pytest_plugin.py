@@ -45,7 +45,8 @@ def kernelinfo_report() -> LoadReport:
 
 @pytest.fixture(scope="session")
 def kernelinfo_check() -> RunCheck:
-    """A function that runs `kernelinfo check --config FILE` and fails the test if the gate does.
+    """A function that runs `kernelinfo check --config FILE` and fails the test unless the gate
+    passes.
 
     The message has one line for each finding and problem. Paths of the configuration are relative
     to the current folder, as on the command line.

@@ -23,8 +23,8 @@ LONGEST = 0.2
 
 
 def wait_in_turns(wait: Callable[[float], _T], seconds: float = inf) -> _T:
-    """Call `wait` with a number of seconds until its answer is true, or until `seconds` have
-    passed.
+    """Call `wait` again and again, each time with at most `LONGEST` seconds, until its answer is
+    true or until `seconds` have passed in all.
 
     Returns the last answer.
     """

@@ -64,7 +64,7 @@ class Answer(NamedTuple):
     text: str
     document: dict[str, Any]
     left_out: Mapping[str, int] = {}
-    """Members that the document's lists lack, by list."""
+    """List of the document -> number of members that it lacks."""
     remarks: Iterable[Problem | Note] = ()
     is_error: bool = False
     """True if there is no answer, and the text says why."""
@@ -83,8 +83,8 @@ def refused(message: str) -> Answer:
 
 
 def _fitted(document: dict[str, Any], left_out: Mapping[str, int]) -> dict[str, Any]:
-    """The document, with its lists and texts cut to the first of `_LIMITS` with which it fits an
-    answer."""
+    """The document, with its lists and texts cut to the first of `_LIMITS` that makes it at most
+    `_DOCUMENT_BYTES` long. What was cut is counted in the member `left_out`."""
     for members, longest in _LIMITS:
         counts = Counter(left_out)
         shown: dict[str, Any] = _cut(document, "", members, longest, counts)
@@ -95,8 +95,9 @@ def _fitted(document: dict[str, Any], left_out: Mapping[str, int]) -> dict[str, 
 
 
 def _cut(value: Any, place: str, members: int, longest: int, left_out: Counter[str]) -> Any:
-    """The JSON value without members that are None, its lists and texts cut. `left_out` counts the
-    list members and characters that were cut, by place: `kernels[].limits`."""
+    """The JSON value, with lists of at most `members` items and texts of at most `longest`
+    characters, and without members of objects that are None. `left_out` counts the list items and
+    characters that were cut, by place: `kernels[].limits`."""
     if isinstance(value, str):
         if len(value) > longest:
             left_out[f"{place} (characters)"] += len(value) - longest
@@ -116,7 +117,8 @@ def _cut(value: Any, place: str, members: int, longest: int, left_out: Counter[s
 
 
 def _cut_text(text: str, room: int) -> str:
-    """The first lines of a text, in at most `room` bytes of JSON; a last line counts the rest."""
+    """The first lines of a text, in at most `room` bytes of JSON. If some are missing, a last line
+    states the number of all lines."""
     count = text.count("\n") + (not text.endswith("\n"))
     room -= _COUNT_BYTES
     kept: list[str] = []
@@ -151,7 +153,7 @@ ToolArguments = Mapping[str, Any]
 def answer(name: str, arguments: ToolArguments, root: str) -> Answer:
     """The answer of the tool `name`. Files are read below the folder `root` only.
 
-    A request that cannot be answered is an answer, too: its text says what was found and what to
+    A request that cannot be answered gets an answer, too: its text says what was found and what to
     do.
     """
     os.chdir(root)
@@ -188,7 +190,7 @@ def report(arguments: ToolArguments, root: str) -> Answer:
 
 
 def explain(arguments: ToolArguments, root: str) -> Answer:
-    """The kernels of the given name, number by number."""
+    """The first three kernels of the given name, number by number."""
     options = _options(arguments, root)._replace(locate=_every, arguments=_every)
     items, remarks = _read(arguments, root, options)
     results = [item for item in items if isinstance(item, Result)]
@@ -334,7 +336,8 @@ def _read(
 
 
 def _path(arguments: ToolArguments, key: str, root: str) -> str:
-    """A path of the request, relative to the folder `root`. Raises `ReadError` for one outside."""
+    """A path of the request, relative to the folder `root`. Raises `ReadError` for a path outside
+    of it, and for a glob that is not the name of a file."""
     path = arguments[key]
     whole = os.path.join(root, path)
     if "\0" in path or not is_below(whole, root):
@@ -364,7 +367,7 @@ def _options(arguments: ToolArguments, root: str) -> Options:
 def _rest(
     every: Sequence[object], shown: Sequence[object], noun: str = "kernels"
 ) -> dict[str, int]:
-    """The number of items that were found but are not shown."""
+    """`{noun: number of the items that were found but are not shown}`; empty if all are shown."""
     return {noun: len(every) - len(shown)} if len(every) > len(shown) else {}
 
 

@@ -180,8 +180,9 @@ def as_meant(words: Sequence[str], commands: Sequence[str]) -> list[str]:
     """The words, with short forms spelled out: `help`, `-V`, `--json`, a rule or target alone, the
     format of `-o`, and compiler flags after `--`.
 
-    Words that name a file stay unchanged, as do all words after a second `--`. Raises `OptionError`
-    if the suffix of `-o` contradicts `--format`.
+    Words that name a file stay unchanged, as do all words after a `--` that no source precedes.
+    Raises `OptionError` if the suffix of `-o` contradicts `--format` or is one of `_OF_OTHERS`, and
+    as `_check_options` does.
     """
     words = _with_flags(words, commands)
     _check_options(words, commands)
@@ -222,7 +223,8 @@ def _with_flags(words: Sequence[str], commands: Sequence[str]) -> Sequence[str]:
 
 
 def _check_options(words: Sequence[str], commands: Sequence[str]) -> None:
-    """Raise `OptionError` for compiler flags and other tools' short options before `--`."""
+    """Raise `OptionError`, with what to write instead, for words before `--` that are flags of
+    compilers, options of other tools, or options of `calc` after another command."""
     command = words[0] if words and words[0] in commands else "report"
     typed = words[: words.index("--") if "--" in words else len(words)]
     if command not in (*_WITH_FORMATS, *_WITH_SOURCES):

@@ -246,7 +246,11 @@ OUTPUTS: Mapping[str, Renderer] = {
 
 def write_outcome(outcome: Outcome, view: View, format: str | None, output: str | None) -> None:
     """Write the outcome of a check; without a format as text, or for GitHub Actions if it runs
-    there."""
+    there.
+
+    With `output`, standard error gets the verdict, too. On GitHub Actions without a format, the
+    summary of the step gets the outcome as Markdown.
+    """
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     render = OUTPUTS[format or ("github" if on_github else "text")]
     console.write(render(outcome, view), output, color=view.color)
@@ -281,7 +285,8 @@ def is_built(paths: Sequence[str]) -> bool:
 
 
 def is_part(paths: Sequence[str], configured: Sequence[str]) -> bool:
-    """True if the command line's paths differ from the configuration's."""
+    """True if the command line's paths differ from the configuration's; False if the configuration
+    has none."""
     given, stated = ({os.path.abspath(path) for path in names} for names in (paths, configured))
     return bool(stated) and given != stated
 

@@ -126,7 +126,7 @@ def check_has_blocks(format: str, run_as: Sequence[str]) -> None:
 
 
 def labelled(blocks: Iterable[tuple[str, Iterable[str]]], format: str) -> Iterator[str]:
-    """Tables of several targets, one after the other, as pairs of target and table.
+    """The tables of several targets, one after the other; `blocks` are pairs of target and table.
 
     Rows of CSV and JSON lines, each one piece, get a column `as`, and CSV has one heading. Text and
     Markdown have a line with the target before each table.
@@ -149,7 +149,8 @@ def labelled(blocks: Iterable[tuple[str, Iterable[str]]], format: str) -> Iterat
 
 
 def _gathered(pieces: Iterable[str]) -> Iterator[str]:
-    """The text, in batches of at most 64 KiB or 0.1 s."""
+    """The text, in batches. A batch ends with the piece that brings it to 65,536 characters or
+    more, or that comes over 0.1 s after the batch before."""
     batch: list[str] = []
     waiting = 0
     written = time.monotonic()

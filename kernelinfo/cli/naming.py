@@ -94,7 +94,7 @@ def _is_among(symbols: Collection[str], name: str, symbol: str) -> bool:
 
 def _check_is_one(name: str, kernels: Iterable[Kernel], path: str, options: Options) -> None:
     """Check that there is one kernel, or one of each target if the user names several targets.
-    Otherwise list them, exit with 2."""
+    Otherwise list the kernels and exit with 2."""
     distinct = [*{(kernel.code_object, kernel.symbol): kernel for kernel in kernels}.values()]
     targets = {kernel.code_object.target for kernel in distinct}
     names_targets = bool(options.targets[1:] or options.compiled[1:])
@@ -198,12 +198,12 @@ def subjects(ctx: typer.Context, incomplete: str) -> Offers:
 
 
 def kernels(ctx: typer.Context, incomplete: str) -> Offers:
-    """Kernels of the files by base name, or by symbol if the typed word starts one."""
+    """Kernels of the files by base name, or by symbol if the typed word starts with `_`."""
     return named(_kernels(paths(ctx)), incomplete)
 
 
 def named(entries: Iterable[NameAndMember], incomplete: str) -> Offers:
-    """Kernels by base name, or by symbol if the typed word starts one."""
+    """Kernels by base name, or by symbol if the typed word starts with `_`."""
     names = (
         symbol if incomplete.startswith("_") else base_name(name) for name, symbol, _ in entries
     )

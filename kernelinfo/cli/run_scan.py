@@ -28,7 +28,8 @@ _SHOWN = 20  # most problems printed; the dataset has all
 def request(
     urls: Sequence[str], to: str, build: str, options: Options, **settings: Any
 ) -> ScanRequest:
-    """The request of a scan whose rows have all counts; see `scanning.make_request`."""
+    """The request of a scan; see `scanning.make_request`. Its rows have columns of instruction
+    counts if `options` asks to count instructions."""
     view = View(instructions=options.count_instructions is not None)
     written = partial(rows.render_jsonl, view=view)
     return scanning.make_request(urls, to, build, options, rows=written, **settings)

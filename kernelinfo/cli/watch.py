@@ -128,8 +128,9 @@ def _watch_of(paths: list[str], run: str | None, settings: Settings, query: Opti
 
 
 def _watch(watch: Watch, view: View, format: str, *, once: bool, folds: bool) -> int:
-    """Show looks until a signal arrives, or one look with `once`. Returns 2 if the last look
-    failed. Looks that are appended keep long lines whole for editors, unless `folds` is set."""
+    """Show looks until a signal arrives, or one look with `once`. Returns 2 if that one look failed
+    or had problems, else 0. Looks that are appended keep long lines whole for editors, unless
+    `folds` is set."""
     is_drawn = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     with closing(events(watch)) as stream:
         if is_drawn and format == "text" and not once:
@@ -141,7 +142,7 @@ def _watch(watch: Watch, view: View, format: str, *, once: bool, folds: bool) ->
 def _append(
     stream: Iterator[Event | None], watch: Watch, view: View, format: str, *, once: bool
 ) -> int:
-    """Append each look to standard output."""
+    """Append each look, or with `once` the first one, to standard output. Returns the exit code."""
     for event in stream:
         if isinstance(event, str) and format == "text":
             _print([f"building: {event}\n"], view)

@@ -137,7 +137,8 @@ def read_by_several(
 ) -> Iterator[Any] | None:
     """Results and problems of the paths, read in parallel; with `rows` the kernels come as text.
 
-    None if the user asks for one process, or if one is enough.
+    None if the user asks for one process, if one is enough, or if only one can know what `unique`
+    or compiled sources need.
     """
     # Only one process knows all that was read before, and what sources are compiled to.
     if jobs == 1 or options.unique or options.compiled:

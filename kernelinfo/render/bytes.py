@@ -34,7 +34,7 @@ class ByteSums(NamedTuple):
 
     bytes: int = 0
     functions: int = 0
-    """Kernels and other functions among them."""
+    """Number of kernels and other functions that the bytes belong to."""
     equal_bytes: int = 0
     """Bytes of code that is equal to earlier code of the same file and target."""
 
@@ -46,9 +46,10 @@ OwnedParts = dict[tuple[str, ...], dict[Owner, ByteSums]]
 def render_bytes(
     items: Iterable[OwnedBytes | Problem | Note], by: tuple[BytesBy, ...], format: str, view: View
 ) -> Iterator[str]:
-    """The bytes, by up to two keys and their owners, in a format.
+    """The bytes, summed by owner and by the up to two keys in `by`, in a format.
 
-    Raises `OptionError` for a format without tables."""
+    Raises `OptionError` for a format without tables.
+    """
     if format not in matrix.FORMATS:
         raise OptionError(
             say("format-without-bytes", format=format, names=", ".join(matrix.FORMATS))
@@ -125,7 +126,8 @@ NamedSums = tuple[tuple[str, ...], ByteSums]
 
 
 def _most_first(rows: Mapping[tuple[str, ...], ByteSums], top: int = 0) -> list[NamedSums]:
-    """The `top` rows with the most bytes, most first; the others are merged into one row."""
+    """The `top` rows with the most bytes, most first; the others are merged into one row. All rows
+    if `top` is 0, or if only one would be merged."""
     ordered = sorted(rows.items(), key=lambda row: (-row[1].bytes, row[0]))
     rest = ordered[top:] if top else []
     if not rest[1:]:
@@ -198,7 +200,7 @@ def _column(
     rows: Sequence[NamedSums], cells: Mapping[tuple[str, ...], int], total: int
 ) -> list[str]:
     """The cells of a column of bytes, one per row. The last row is the total; if the others do not
-    add up to it, the row before gets the rest."""
+    add up to it, the row just above it, which stands for the merged rows, gets the rest."""
     numbers = [cells.get(names, 0) for names, _ in rows[:-1]]
     rest = total - sum(numbers)
     return _sizes([*(numbers if not rest else [*numbers[:-1], rest]), total])
@@ -224,7 +226,7 @@ def _numbers(rows: Sequence[NamedSums]) -> list[list[str]]:
 
 
 def _sizes(counts: Sequence[int]) -> list[str]:
-    """Numbers of bytes in one unit, with one decimal; empty for 0."""
+    """Numbers of bytes as text, all in one unit; MiB and KiB have one decimal; empty for 0."""
     largest = max(map(abs, counts), default=0)
     for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
         if largest >= 10 * unit:

@@ -246,7 +246,8 @@ def _result(occupancy: Occupancy, printed: CompilerNumber | None) -> str:
 
 
 def _steps(target: Target, occupancy: Occupancy) -> str:
-    """The steps. The step of the allocated VGPRs and the one without padding are marked."""
+    """The steps of VGPRs, each as its most VGPRs and its waves per SIMD. `◄` marks the step that
+    the kernel's VGPRs fall in, `unpadded` the one that they would fall in without padding."""
     demand = occupancy.demand
     steps: list[str] = []
     passed = 0

@@ -71,8 +71,8 @@ def _shortly(result: Result, needs: RegisterNeeds | None) -> tuple[Finding, ...]
 
 
 def _sweep(kernel: Kernel, result: Result, ir: str | None) -> str:
-    """The command that tries other occupancies; empty if VGPRs neither limit nor spill, or if there
-    is no source or IR on this machine."""
+    """The command that tries other occupancies; empty if VGPRs do not limit and no register spills,
+    or if there is no source or IR on this machine."""
     is_bound = result.occupancy and "vgpr" in result.occupancy.limiters
     if not is_bound and not kernel.spilled_registers:
         return ""
@@ -141,7 +141,8 @@ def _of_code(result: Result, measured: Measured | None, view: View) -> Notes:
 
 
 def _may_launch_lds(result: Result) -> bool:
-    """True for a kernel that reserves no LDS and whose given launch adds none."""
+    """True if the host may add LDS at launch that neither the input nor the given launch states:
+    the kernel reserves none and is not known to use dynamic LDS."""
     traits, occupancy = result.kernel.traits, result.occupancy
     launched = occupancy.launch.dynamic_lds_bytes if occupancy else 0
     return traits.numbers.lds_bytes == 0 and not (traits.numbers.dynamic_lds or launched)

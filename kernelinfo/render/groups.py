@@ -18,8 +18,8 @@ Group = list[Result]  # one kernel on all its targets
 def grouped_rows(
     results: Iterable[Result], view: View, *, worst_first: bool
 ) -> tuple[list[table.TableRow], list[Result]]:
-    """(rows of the first groups until `view.top` rows are reached, their results). Results that
-    differ only in their target form a group and share a row."""
+    """(rows of the first groups until `view.top` rows are reached, the results of these groups). A
+    group has all results of one symbol, on any target; those with equal cells share a row."""
     by_symbol: dict[str, Group] = {}
     for result in results:
         by_symbol.setdefault(result.kernel.symbol, []).append(result)

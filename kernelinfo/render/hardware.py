@@ -91,8 +91,9 @@ def render_steps(
 ) -> Iterator[str]:
     """A plot of waves per SIMD against the variable, in plain characters.
 
-    Each step has its last value and its waves. A `·` marks a fraction of a wave. A single step is
-    not drawn."""
+    `steps` are pairs of the variable's last value in a step and the step's waves per SIMD. A `·`
+    marks a fraction of a wave. A single step is not drawn.
+    """
     if len(steps) < 2:
         return
     end, highest = max(last for last, _ in steps), ceil(max(waves for _, waves in steps))

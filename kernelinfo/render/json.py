@@ -45,9 +45,9 @@ def document(
     own: Iterator[dict[str, Any]] | None = None,
     counts: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """The report as JSON values. The kernels are an iterator; facts that are known only after the
-    kernels are iterators or functions. `own` has more keys for each kernel; `counts` is added to
-    the summary."""
+    """The report as JSON values. The kernels are an iterator. What is known only once all kernels
+    have been written is given as an iterator or a function. `own` has more keys for each kernel;
+    `counts` is added to the summary."""
     inputs: dict[CodeObject, int] = {}
     repeats: dict[CodeObject, list[Repeat]] = {}
     problems: list[Problem] = []
@@ -177,8 +177,8 @@ def _own_document(result: Result, origins: _Origins) -> dict[str, Any]:
 
 
 def _statement_document(result: Result) -> dict[str, Any]:
-    """Keys of a kernel's JSON object whose values are the same for all kernels of equal
-    statements."""
+    """Keys of a kernel's JSON object whose values are the same for all kernels with the same traits
+    and occupancy."""
     kernel, numbers, occupancy = result.kernel, result.kernel.numbers, result.occupancy
     launch = occupancy.launch if occupancy else None
     return {

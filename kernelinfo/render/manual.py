@@ -68,7 +68,8 @@ def drawn(page: str, view: View) -> str:
 
 
 def show(text: str) -> None:
-    """Show a text on the terminal with the user's pager; less keeps colours and ends by itself."""
+    """Show a text on the terminal with the user's pager; less keeps colours, and ends by itself if
+    the text fits on the screen."""
     os.environ.setdefault("LESS", "-FRX")  # as git sets it
     pydoc.pager(text)
 

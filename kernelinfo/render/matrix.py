@@ -117,7 +117,9 @@ def _width(part: _TablePart) -> int:
 def _part(
     lines: Sequence[Sequence[str]], totals: int, first: int, last: int, view: View
 ) -> _TablePart:
-    """Some columns of the table. Rows without code in any of these columns share a line."""
+    """(some columns of the table, number of rows that `view.top` leaves out): the names of the
+    rows, then the columns with index `first` to `last` - 1. Unless these are all columns, rows
+    without code in any of them share a line."""
     heading, *rows = [[line[0], *line[first:last]] for line in lines]
     rows, sums = rows[: len(rows) - totals], rows[len(rows) - totals :]
     shown = rows
@@ -234,7 +236,8 @@ def _lines(cells: Sequence[Cell], heading: str, devices: Mapping[str, str]) -> l
 
 
 def _covered(cells: Sequence[Cell], rows: int) -> list[list[str]]:
-    """A line with the number of rows that have code, if there are several."""
+    """A line with the number of rows that have code in each column; no line for a single row.
+    `rows` is the number of all rows."""
     covered = Counter({cell.column: 0 for cell in cells})
     covered.update(cell.column for cell in cells if cell.kernels != 0)
     return [["have code", *(f"{count} of {rows}" for count in covered.values())]] * (rows > 1)

@@ -45,8 +45,9 @@ def argument_parts(arguments: tuple[Argument, ...]) -> list[str]:
 
 
 def code_parts(code: Code | None, *, counted_before: bool = False) -> list[str]:
-    """Numbers of instructions by kind, as written. Kinds without instructions, and those
-    `counted_before`, are left out."""
+    """Numbers of instructions in the text of the code, by kind, in words; kinds without
+    instructions are left out. With `counted_before`, which says that the classes of instructions
+    are already stated, only calls and moves of spills to AGPRs remain."""
     if code is None:
         return []
     numbers = {
@@ -103,8 +104,9 @@ def cluster_notes(traits: Traits, target: Target) -> Notes:
 
 
 def _best(target: Target, demand: Demand, launch: Launch, above: float) -> Notes:
-    """The workgroup sizes, up to the bound, that give the most waves, largest first; empty unless
-    they exceed `above` percent."""
+    """A note on the workgroup sizes, up to the launch bound, that give the most waves, largest
+    first. Empty if these do not exceed `above` percent of the wave slots, or if the kernel takes
+    one size only."""
     largest = launch.workgroup_size if demand.most_workgroup is None else demand.most_workgroup
     if demand.least_workgroup == largest:
         return []
@@ -119,7 +121,7 @@ def _best(target: Target, demand: Demand, launch: Launch, above: float) -> Notes
 
 
 def _bounds(target: Target, demand: Demand, language: Language | None) -> str:
-    """The most VGPRs of each launch bound, in words."""
+    """The most VGPRs that each launch bound allows, in words."""
     size, parts = target.waves.max_workgroup_size, []
     least = most_vgprs(place(target, demand, Launch(1)), 1)
     while size >= demand.wave_size:
@@ -161,8 +163,9 @@ def _rounds(grid: Grid, at_once: int) -> str:
 def expected(result: Result, device: Device | None = None) -> list[str]:
     """Values that rocprofiler-compute should show in panels 2.1.15, 6.2 and 7.1.
 
-    One run can confirm the prediction. Empty for products that the profiler does not know: their
-    number of dies is unknown.
+    One run can confirm the prediction. Empty if the kernel's occupancy is unknown, if it cannot
+    launch, if the runtime caps the waves of its target, and for products that the profiler does not
+    know: their number of dies is unknown.
     """
     target, occupancy = result.kernel.target, result.occupancy
     device = device or result.device

@@ -41,7 +41,8 @@ def without_commands(text: str) -> str:
 
 
 def without_hashes(text: str) -> str:
-    """`text` without `##[` and `##vso[`. JSON output keeps its values."""
+    """`text` without `##[` and `##vso[`: the first `#` becomes its JSON escape, so that values in
+    JSON stay the same."""
     return _HASHES.sub(r"\\u0023#", text) if "#" in text and "##" in text else text
 
 
@@ -308,12 +309,14 @@ def bound(exact: bool | None) -> str:
 
 
 def size(count: int | None) -> str:
-    """A number of bytes, in KiB if quarters are exact: `16.5 KiB`; `?` if it is unknown."""
+    """A number of bytes as text: in KiB if it is 1 KiB or more and a multiple of 256 B, such as
+    `16.5 KiB`, else in B; `?` if it is unknown."""
     return size_column([count])[0]
 
 
 def size_column(counts: Sequence[int | None]) -> list[str]:
-    """Cells of one column of bytes, in one unit: KiB where quarters are exact in all, else B."""
+    """Cells of one column of bytes, in one unit: KiB if the largest is 1 KiB or more and all are
+    multiples of 256 B, else B. `?` is an unknown number."""
     stated = [count for count in counts if count]
     if max(stated, default=0) < 1024 or any(count % 256 for count in stated):
         return [f"{count} B" if count else known(count) for count in counts]

@@ -92,7 +92,8 @@ def _counts(result: Result) -> KernelSums:
 
 
 def waves_lost(waves: float | None, percent: float | None) -> float:
-    """Waves per SIMD below the number of slots; 0 if it is unknown or no workgroup can start."""
+    """Wave slots per SIMD that stay empty; 0 if the occupancy is unknown or no workgroup can
+    start."""
     return round(waves * (100 / percent - 1), 4) if waves and percent else 0
 
 
@@ -135,8 +136,9 @@ _SpelledColumns = list[tuple[Callable[[Result], record.Value], Callable[[record.
 
 
 def _neighbours(spell: Spell) -> dict[record.Part, list[tuple[int, _SpelledColumns]]]:
-    """For each part of a kernel, its columns as (place in a row, columns). Neighbouring columns of
-    one part are taken together, except those of the kernel itself."""
+    """Part of a kernel (`code object`, `statement` or `kernel`) → its columns, as (position of
+    their text in the row, columns). Neighbouring columns of one part have one text, except those of
+    the kernel itself."""
     groups = groupby(
         record.COLUMNS, lambda column: (column.part, column.part == "kernel" and column.name)
     )

@@ -117,9 +117,9 @@ def _style(result: Result) -> str:
 
 
 def _fitted(columns: CellColumns, names: list[int], width: int) -> CellColumns:
-    """The columns. Columns of zeros and the bars are left out if most names fit only without them,
-    or if not even the heading of the names fits; `occ` too if that is not enough for the heading.
-    """
+    """The columns; `names` holds the widths of the names, in columns of the terminal. Columns of
+    zeros and the bars are left out if most names fit only without them, or if not even the heading
+    of the names fits; `occ` too if that is not enough for the heading."""
     fewer = dict(columns)
     for heading in _OFTEN_ZERO:
         if _room(fewer, width) < max(names) and all(cell == "0" for cell in fewer[heading]):

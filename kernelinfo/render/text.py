@@ -180,8 +180,8 @@ _SIZES = {
 
 
 _ROUNDED = 8
-"""AGPRs per lane. In a file that both share, rounding up VGPRs allocates fewer AGPRs than these
-(LLVM AMDGPUUsage, granulated VGPRs); padding allocates as many or more."""
+"""AGPRs per lane. Where VGPRs and AGPRs share one file, rounding up the VGPRs allocates fewer AGPRs
+than this (LLVM AMDGPUUsage, granulated VGPRs); padding allocates as many or more."""
 
 
 def _legend(shown: list[Result]) -> Iterator[str]:

@@ -259,7 +259,8 @@ def render_text(outcome: Outcome, view: View) -> Iterator[str]:
 
 
 def verdict(outcome: Outcome, view: View) -> Iterator[str]:
-    """The findings that fail and the outcome, one line each, for standard error."""
+    """Lines for standard error: the findings that fail and changes of the compiler, then the
+    outcome."""
     counted = [claim for claim in claims(outcome, view) if claim.counts]
     failing = [claim for claim in counted if claim.fails or claim.finding.rule == TOOLCHAIN]
     failing = sorted(fold(failing, outcome, view), key=compiler_first)
@@ -285,7 +286,8 @@ def _lines(outcome: Outcome, view: View) -> Iterator[list[paint.Span]]:
 
 
 def _is_shown(claim: Claim) -> bool:
-    """True for a finding that counts and is more than a note, fails, or comes from the gate."""
+    """True for a claim that fails, and for one that counts and is either more than a note or of a
+    rule of the gate."""
     return claim.fails or (claim.counts and _is_told(claim.finding))
 
 
@@ -367,7 +369,7 @@ def render_update(update: Update, baseline: FilePath, view: View) -> Iterator[st
 
 
 def _acceptance(update: Update) -> str:
-    """The accepted findings by rule: `; 14 findings accepted (12 KI101, 2 KI106), 3 of them newly`;
+    """The accepted findings by rule: `; 14 findings accepted (12 KI101, 2 KI106), 3 of them new`;
     empty without any."""
     rules = Counter(rule for kernel in update.pinned.kernels for rule, _ in kernel.accepted)
     if not rules:

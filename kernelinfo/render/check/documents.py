@@ -213,7 +213,8 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")  # a key that needs no quotes
 
 
 def render_config(file: ConfigFile | None, options: Mapping[str, Any]) -> Iterator[str]:
-    """Lines with every key. `options` holds the keys that the command line overrides."""
+    """Lines of TOML with every key that has a value, and where the value comes from. `options`
+    holds the keys that the command line overrides."""
     yield f"# {file.path if file else 'no file: what holds by default'}\n"
     stated = file.table if file else {}
     for key in sorted(KEYS, key=lambda key: bool(key.keys)):

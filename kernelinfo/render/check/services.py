@@ -267,10 +267,12 @@ _COUNTED = {"tests": "testcase", "failures": "failure", "errors": "error", "skip
 
 
 def render_junit(outcome: Outcome, view: View) -> Iterator[str]:
-    """One suite per code object, and one for findings without a kernel that was read.
+    """One suite per code object, and one for problems and for findings without a kernel that was
+    read.
 
-    The counts of all suites come before the first one, so each suite is made twice and none is
-    kept."""
+    The counts of all suites come before the first one, so each suite is made twice and none is kept
+    in memory.
+    """
     by_result: defaultdict[int, list[check.Claim]] = defaultdict(list)
     for claim in check.claims(outcome, view):
         by_result[id(claim.result)].append(claim)
@@ -348,8 +350,9 @@ def _named(results: Sequence[Result], view: View) -> Iterator[tuple[Result, str]
 
 
 def _fill(case: Element, claims: Sequence[check.Claim]) -> None:
-    """Fill a testcase: all failures go into one element, because readers show only one; the rest
-    becomes output."""
+    """Fill a testcase: all failures go into one element, because readers show only one; without
+    failures, suppressed and accepted findings mark the case as skipped. Findings that do not fail
+    are also listed as output."""
     excused = [claim for claim in claims if not claim.counts]
     if failing := sorted((c for c in claims if c.fails), key=check.compiler_first):
         kinds = ", ".join(dict.fromkeys(claim.finding.name for claim in failing))

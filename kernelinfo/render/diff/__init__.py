@@ -211,8 +211,8 @@ def roll_up(comparison: Comparison, changed: Sequence[ChangedKernel]) -> str:
 
 
 def _roll_up_of_waves(comparison: Comparison, old: Totals, new: Totals) -> str:
-    """Sum of waves (`waves/SIMD summed over 9 kernels 84 → 83 (−1.2 %)`), or mean percent across
-    processors or wave sizes."""
+    """Sum of waves (`waves/SIMD summed over 9 kernels 84 → 83 (−1.2 %)`); if the kernels of a pair
+    differ in processor or wave size, the mean percent of the wave slots."""
     stated = sum(
         None not in (pair.old.numbers.percent, pair.new.numbers.percent)
         for pair in comparison.pairs
@@ -303,8 +303,8 @@ def whole(comparison: Comparison) -> str:
 
 
 def unread(comparison: Comparison) -> str:
-    """A warning that gone and new kernels may only be unread; empty if both builds were read
-    completely."""
+    """A warning that kernels may be missing because some input was not read; empty if both builds
+    were read completely."""
     if not comparison.problems:
         return ""
     return say("builds-unread", problems=counted(len(comparison.problems), "problem"))
@@ -323,7 +323,7 @@ def every_kernel(comparison: Comparison) -> Iterator[ChangedKernel]:
 
 
 def of_pair(pair: Pair) -> ChangedKernel:
-    """The row of a pair; its status is `same` if no number moved."""
+    """The row of a pair; its status is `same` if no number, loop or name changed."""
     moves, loops = pair.moves, pair.loops
     status: Status = effect(moves)
     if status == "same" and (loops or pair.renamed):
@@ -400,8 +400,8 @@ def totals(comparison: Comparison) -> str:
 
 
 def moved_sums(moved: Sequence[Pair]) -> dict[str, MovedSum]:
-    """For each field of `KernelNumbers`, and for `spills`, its sum over the kernels that moved.
-    Instruction counts are included if they moved."""
+    """For each key of `_SUMMED`, its sum over the kernels that moved; `spills` are those of VGPRs
+    and SGPRs together. Instruction counts are included if they moved."""
     sums = {
         key: _sum(moved, ("vgpr_spills", "sgpr_spills") if key == "spills" else (key,))
         for key in _SUMMED

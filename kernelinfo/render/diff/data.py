@@ -96,7 +96,8 @@ def render_csv(comparison: Comparison, view: View) -> Iterator[str]:
 def side(
     kernel: KernelSummary | None, view: View, numbers: Sequence[Column] = NUMBERS
 ) -> list[object]:
-    """Values of one build: names, target, code object and numbers; None without a kernel."""
+    """Values of one build: names, target, code object and numbers; without a kernel each is
+    None."""
     if kernel is None:
         return [None] * (len(_NAMES) + len(numbers))
     return [

@@ -30,9 +30,11 @@ _SPILLED = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 def render_side_by_side(
     targets: Sequence[str], comparisons: Sequence[Comparison], format: str, view: View
 ) -> Iterator[str]:
-    """The table. In text, kernels that are affected on no target are only counted.
+    """The comparisons on several targets as one table, a row per kernel. In text, kernels that are
+    affected on no target, keep their waves and are neither gone nor new are only counted.
 
-    Raises `OptionError` for a format without tables."""
+    Raises `OptionError` for a format without tables.
+    """
     if format not in tables.WRITERS:
         listed = ",".join(targets)
         raise OptionError(say("format-without-targets", targets=listed, format=format))
@@ -291,8 +293,8 @@ def _texts(lines: Sequence[tables.Row]) -> list[tuple[str, ...]]:
 
 
 def in_both(lines: Sequence[tuple[str, tables.Row, tables.Row]]) -> list[tuple[str, ...]]:
-    """(name, then each of the `counted_sums`) for each row; rows of both builds have texts such as
-    `26 → 27`."""
+    """For each (name, sums in the old build, sums in the new one): the name and a cell for each of
+    the `counted_sums`, such as `26 → 27` if the builds differ."""
     sums = rows.sums_in_words(build for _, old, new in lines for build in (old, new))
     return [
         (printable(name), *map(diff.arrow, old, new))

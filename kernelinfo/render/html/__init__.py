@@ -377,7 +377,8 @@ def _source(kernel: Kernel) -> str:
 
 
 def _facts(kernel: Kernel) -> list[list[int | None]]:
-    """[fact, source, value, line or offset] of each number."""
+    """[index into `_FACTS`, index into `SOURCES`, value, line or offset in bytes] of each
+    number."""
     index_of = [*_FACTS].index
     return [
         [index_of(f.name), SOURCES.index(f.source), f.value, kernel.line_of(f) or kernel.offset(f)]

@@ -63,8 +63,8 @@ def located(location: CodeLocation, near: CodeLocation | None = None) -> str:
 
 
 def begin(loop: LoopPressure, story: Story) -> str:
-    """The place of a loop's first instruction. A line of assembly is marked as such if other loops
-    have source lines."""
+    """The place of the first instruction of a loop's header. A line of assembly is marked as such
+    if other loops have source lines."""
     is_among_source = story.has_source and not loop.at.source and loop.at.line is not None
     return f"{_AMONG_SOURCE if is_among_source else ''}{located(loop.at)}"
 
@@ -172,8 +172,9 @@ def at_least(story: Story, blank: str = "") -> str:
 
 
 def in_short(story: Story, most_idle: int = _MOST_IDLE) -> list[tuple[str, str]]:
-    """Label and sentence: the peak, what holds it, then the next step if there is a lower one, with
-    up to `most_idle` groups of values."""
+    """(label, sentence) of the peak, of what holds it, of called functions, of used registers that
+    are not live, and of the next step below the peak with up to `most_idle` groups of values.
+    Sentences that do not apply are left out."""
     peak = story.peak
     bound = "" if story.exact else "at least "
     loop = f" in {printable(peak.loop)}" if peak.loop else ""
@@ -204,8 +205,8 @@ _CLASSES = {
 
 
 def mix(story: Story) -> list[str]:
-    """The number of instructions in each of the largest classes, matrix instructions included, and
-    the loop with the most instructions."""
+    """In words, the largest classes of instructions, matrix instructions always among them, each
+    with its number: in the whole code, then in the loop with the most instructions."""
     count = f"{at_least(story)}{counted(story.instructions, 'instruction')}"
     parts = [f"{count}: {_by_class(story.code, 4)}"]
     if story.loops:
@@ -256,8 +257,8 @@ def held_by(story: Story) -> str:
 
 
 def needs(measured: Measured) -> str:
-    """In words, what spilling code needs, and the step with enough registers; empty for code
-    without spill slots."""
+    """In words, what spilling code needs, and the step with enough registers; for a kernel whose
+    needs are unknown, why. Empty for code without spill slots."""
     story, result = measured.story, measured.result
     needs = story.needs
     if needs is None:
@@ -266,8 +267,8 @@ def needs(measured: Measured) -> str:
 
 
 def crossing(measured: Measured) -> str:
-    """In words, the needed values by role: first those that are live across the boundary of their
-    block, then the others."""
+    """In words, the needed values by role: first those that are live across the border of their
+    loop or block, then the others; then how many cross it at once, if there are fewer registers."""
     needs, occupancy = measured.story.needs, measured.result.occupancy
     if needs is None or not needs.shares:
         return ""

@@ -83,8 +83,8 @@ def panes(measured: Measured, text: SourceText) -> dict[str, Any]:
 
 
 def _registers(curve: Curve) -> dict[str, Any]:
-    """The first and last point at which registers are live, and at which they hold a source
-    variable."""
+    """For each group of registers, the first and last point (as indices) at which they are live
+    (`spans`), and at which they hold a source variable (`variables`)."""
     return {
         "spans": [_span(span) for span in curve.spans],
         "variables": [(printable(name), *_span(span)) for name, span in curve.variables],
@@ -231,8 +231,8 @@ def dataset(measured: Measured) -> dict[str, Any]:
 
 
 def _needs(story: Story, share: int) -> list[int]:
-    """Vector registers needed at each point of the curve, the most of its `share` instructions.
-    Empty without spill slots."""
+    """For each point of the curve, which stands for `share` instructions, the most vector registers
+    that one of them needs. Empty without spill slots."""
     if story.needs is None or not story.needs.shares:
         return []
     each = [values.vector(story.files) for values in story.needs_curve]
@@ -285,7 +285,7 @@ def with_source(
     options: Options,
     tell: Callable[[Problem], object],
 ) -> Callable[[Iterable[Item]], Iterator[str]]:
-    """A renderer of the page.
+    """A renderer of a report's page that shows source and instructions of each kernel side by side.
 
     The renderer reopens files to read the code of their kernels, and passes problems of reading it
     to `tell`. `root` and `paths` are those of `SourceText`. Raises `OptionError` as `SourceText`

@@ -18,8 +18,8 @@ from kernelinfo.render.pressure import HEADINGS, begin, located
 
 
 def in_flight_table(story: Story, result: Result, view: View) -> Iterator[str]:
-    """The loads in flight in each loop, in the order of the text, and outside them; in the whole
-    function if no loop loads. If they are unknown, a line says why."""
+    """The loads in flight in each loop that loads, in the order of the text, and outside all loops;
+    in the whole function if no loop loads. If they are unknown, a line says why."""
     if story.waits_unknown:
         text = f" in flight: cannot tell: {paint.printable(story.waits_unknown)}"
         yield from paint.painted([[], *paint.wrap([(text, "")], view.width, 2)], view)
@@ -118,8 +118,8 @@ def wait_comments(story: Story) -> dict[int, str]:
 
 def in_flight_line(story: Story, result: Result) -> str:
     """In a sentence, the loop with the shortest wait for a load from far memory. Code outside loops
-    is added if its shortest wait is even shorter. Empty if the code has no such wait, or is not
-    known."""
+    is added if its shortest wait is even shorter. Empty if there is no such wait, or if waits are
+    unknown."""
     chosen = tightest(story)
     if chosen is None:
         return ""

@@ -176,7 +176,8 @@ def _where(story: Story) -> str:
 
 
 def _held(story: Story) -> str:
-    """How many instructions are at the peak, and how many are above the next step."""
+    """How many instructions hold the registers of the peak, and how many hold more than the next
+    step allows."""
     peak = story.peak
     hold = "instruction holds" if peak.instructions == 1 else "instructions hold"
     held = f"{peak.instructions} {hold} {peak.pressure.vector}"

@@ -147,7 +147,8 @@ def step_in_words(step: NightStep) -> str:
 
 
 def recompiled(trend: Trend) -> list[tuple[str, str]]:
-    """(build, changed compilers in words) of each build in which libraries changed theirs."""
+    """(build, changed compilers in words) of each build in which the compiler of a library
+    changed."""
     return [
         (
             build.name,
@@ -210,7 +211,8 @@ PLACES = ("library", "target", *STATUSES, "waves lost")
 
 def places(rows: Iterable[TrendRow]) -> list[tuple[str, ...]]:
     """One row per library and target in which a kernel is affected, gone or new: both names, the
-    number of kernels of each of `STATUSES`, and the waves per SIMD lost; most worse ones first."""
+    number of kernels of each of `STATUSES`, and the waves per SIMD lost. Rows with the most `worse`
+    kernels come first."""
     counts = defaultdict[tuple[str, str], Counter[str]](Counter)
     lost = defaultdict[tuple[str, str], float](float)
     for row in rows:

@@ -115,10 +115,10 @@ def _kernel_lines(moved: Sequence[trends.TrendRow], view: View) -> Iterator[list
 def _fold(
     moved: Sequence[trends.TrendRow], names: NameStyle, top: int | None
 ) -> tuple[list[list[trends.TrendRow]], list[str], list[str]]:
-    """(rows, their libraries, their names): the rows in their order, at most `top` if that is set,
-    where rows that differ only in library are one row.
+    """(groups of rows, their libraries, their names), in the order of the rows. Rows that differ
+    only in library form a group; at most `top` groups if that is set.
 
-    Names of kernels that share name, library and target are extended until they differ.
+    Names of groups that share name, library and target are extended until they differ.
     """
     equal: dict[tuple[str, ...], list[trends.TrendRow]] = {}
     for row in moved:

@@ -57,7 +57,8 @@ def on_screen(
 
 
 def _failure(look: WatchLook) -> Iterator[list[paint.Span]]:
-    """The message of the command as it printed it, then what failed."""
+    """The message of the command as it printed it, then an empty line; lines with `error:` are
+    red."""
     for line in look.failure.splitlines():
         style = "bold red" if "error:" in line else ""
         yield [(line, style)]
@@ -193,7 +194,7 @@ def _from_here(path: str) -> str:
 
 
 def _sum(look: WatchLook) -> str:
-    """`look 3 at 14:03:22: 1 of 3 kernels moved, 2 gone; built in 0.87 s`."""
+    """`look 3 at 14:03:22: 1 of 3 kernels changed, 2 kernels gone; built in 0.87 s`."""
     number = f"look {look.number} at {look.time:%H:%M:%S}"
     took = "" if look.seconds is None else f" in {look.seconds:.2f} s"
     if look.failure:
