@@ -209,7 +209,7 @@ class TouchedRegisters(NamedTuple):
     callees: tuple[str, str, str] = ("", "", "")
     """Symbol of the callee that touches the highest VGPR, AGPR and SGPR; empty for the kernel."""
     unwritten: tuple[str, ...] = ()
-    """Ranges of registers that every path reads before anything writes them."""
+    """Ranges of registers that a path reads, and that no path writes before it reads them."""
 
 
 # Coverage: the code of a library that devices of a target load.

@@ -213,8 +213,8 @@ class Story(NamedTuple):
     entry: tuple[str, ...]
     """Registers live at function entry."""
     unwritten: tuple[str, ...]
-    """Registers that every path reads before anything writes them, and that the hardware does not
-    set; empty unless all code is known. Compilers do this on purpose."""
+    """Registers that a path from the entry reads, that no path writes before it reads them, and
+    that the hardware does not set; empty unless all code is known. Compilers do this on purpose."""
     unwritten_at: CodeLocation | None
     """The first instruction of the text that reads one of `unwritten`; None without any."""
     at: CodeLocation

@@ -205,9 +205,9 @@ def unallocated_registers(rule: Rule, kernel: Kernel, occupancy: Occupancy) -> I
 def unwritten_registers(rule: Rule, kernel: Kernel, occupancy: Occupancy) -> Iterator[Finding]:
     """Registers are read that nothing wrote.
 
-    What it finds: in assembly without a compiler's stamp that was read whole, registers that every
-    path reads before anything writes them, and that the hardware does not set at the kernel's
-    entry. Compilers read such registers on purpose; `pressure` and `explain` list those.
+    What it finds: in assembly without a compiler's stamp that was read whole, registers that a path
+    from the kernel's entry reads, that no path writes before it reads them, and that the hardware
+    does not set. Compilers read such registers on purpose; `pressure` and `explain` list those.
     Why it matters: the register holds what the last wave left there.
     What to do: write the register first, or state in the descriptor that it is set.
     """
