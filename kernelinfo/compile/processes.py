@@ -243,10 +243,11 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _message(complaints: bytes, code: int) -> Message:
-    """The compiler's last line with `error:`. Without any: its first line if it exited with an exit
-    code, else the signal that ended it; the exit code if it printed nothing.
+    """What the compiler said, or how it ended.
 
-    The error line that clang's driver adds after a crash does not count, since it names no cause.
+    This is the last line with `error:`, but not the one that clang's driver adds after a crash.
+    Without such a line it is the signal that ended the compiler; if none did, the first line of the
+    output, or the exit code if there is no output.
     """
     text = complaints.decode("utf-8", "replace")
     lines = list(filter(None, map(str.strip, text.splitlines())))

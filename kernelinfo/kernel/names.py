@@ -221,8 +221,8 @@ def matches(pattern: str, name: str, symbol: str) -> bool:
 def matching(patterns: tuple[str, ...], name: str, symbol: str) -> tuple[str, ...]:
     """The patterns, in their order, that match one of the kernel's spellings.
 
-    The spellings of a kernel are the mangled name, the demangled name, the demangled name without
-    parameters, template arguments or namespaces, and the name that reports shorten it to. A pattern
+    The spellings of a kernel are its mangled name, its demangled name, and short forms of that: of
+    `void ns::f<4>(float*)` these are `ns::f<4>`, `ns::f`, `f<4>(float*)`, `f<4>` and `f`. A pattern
     is a literal spelling, a glob over a whole spelling (`*`, `?` and `[...]` as in a shell), or
     `re:` and a regular expression that may match a part of a spelling, in linear time (RE2: no
     look-around, no back references). Spaces in C++ names and suffixes of numbers do not count:

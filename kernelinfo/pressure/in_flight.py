@@ -420,9 +420,9 @@ def far(rows: Iterable[InFlight]) -> tuple[int | None, int | None]:
 
 
 def soonest_outside(story: Story) -> InFlight | None:
-    """The row of loads in flight outside all loops whose loads are waited for soonest: with the
-    fewest instructions between a load and its wait. Scalar loads, such as those of arguments, are
-    left out. None if nothing waits for loads that are not scalar."""
+    """Among the loads in flight outside all loops, the row with the fewest instructions between a
+    load and its wait. Scalar loads, such as those of arguments, are left out. None if no wait
+    completes a load that is not scalar."""
     rows = [row for row in story.in_flight_outside if row.memory != "scalar"]
     waited = [row for row in rows if row.distance is not None]
     return min(waited, key=lambda row: row.distance or 0, default=None)

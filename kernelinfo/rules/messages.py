@@ -55,7 +55,7 @@ MESSAGES = {
     "KI102": "{scratch} B of scratch per lane{beyond}: {cause}{loops}",
     "KI102-mend": "index the array by constants, or inline the call",
     "KI102-library-mend": "index the kernel's own arrays by constants",
-    "KI102-beyond": ", more than the {registers} spilled take",
+    "KI102-beyond": ", more than spilling {registers} takes",
     "KI102-without": " without spills",
     "KI102-array": "an array",
     "KI102-array-or-frame": "an array or a call frame",

@@ -36,9 +36,11 @@ def vgpr_spill(
     in_loop = code is not None and code.loops
     if (spilled := traits.numbers.vgpr_spills) and not in_loop:
         scratch = traits.numbers.scratch_bytes_per_lane
-        in_scratch = say("KI101-without-scratch")
+        in_scratch = ""
         if scratch:
             in_scratch = say("KI101-scratch", scratch=scratch)
+        elif scratch is not None:
+            in_scratch = say("KI101-without-scratch")
         place = ""
         if code is not None and code.place:
             instructions = counted(code.place.number, "spill instruction")

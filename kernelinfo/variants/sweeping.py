@@ -252,9 +252,11 @@ def _where(
 
 
 def _most_useful(variant: Variant) -> tuple[int, bool]:
-    """Sort key for variants that share a row; the most useful one is the greatest. It has the
-    largest launch bound, which refuses the fewest launches; among equal bounds, one that asks for a
-    number of waves or more comes before one that asks for exactly that number."""
+    """Sort key for variants that share a row: the most useful variant has the greatest key.
+
+    A larger launch bound is more useful, since it refuses fewer launches. With equal bounds, asking
+    for a number of waves or more is more useful than asking for exactly that number.
+    """
     return variant.asked.launch_bounds or 0, variant.asked.or_more
 
 

@@ -325,9 +325,9 @@ def _variable(variable: LdsVariable, near: SourceLine | None) -> str:
 
 
 def to_reach(story: Story, most_idle: int = _MOST_IDLE, occupancy: Occupancy | None = None) -> str:
-    """In words, the next occupancy step, and the values whose registers would have to go to reach
-    it; empty without a step below the peak. With an occupancy, also what else limits below that
-    step."""
+    """The next occupancy step below the peak, in words, and the values whose registers have to be
+    freed for that step. With an occupancy, the words also name another resource that allows fewer
+    waves than the step. Empty if no step is below the peak."""
     if not story.advice:
         return ""
     step = story.advice[0]
