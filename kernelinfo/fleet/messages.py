@@ -62,7 +62,7 @@ MESSAGES = {
     "build-of-dataset": "{dataset}: build {build}{shard}",
     "shard-of-build": ", shard {shard}",
     "scan-holding": "a scan on {host} (process {process}) since {since}",
-    "scan-unknown": "another scan",
+    "scan-unknown": "an unknown scan (its lock is gone or damaged)",
     # Datasets.
     "dataset-not-regular": "is not a regular file; delete it",
     "dataset-empty": "has no build; `kernelinfo scan` adds one",

@@ -149,8 +149,11 @@ def _vgpr_edges(target: Target, file: Vgprs) -> list[int]:
 
 
 def _lds_edges(target: Target, domain: Domain) -> list[int]:
-    """For each number of workgroups, the most bytes of LDS that let so many fit, and one byte more;
-    also 1, and a workgroup's maximum with one byte more."""
+    """Bytes of LDS at which the number of workgroups that fit may change.
+
+    For each number in `_SHARES`, the most bytes with which that many workgroups fit; the maximum of
+    a workgroup; each of these plus one byte; and 1.
+    """
     granule = target.lds.granule_bytes
     shares = {domain.lds_bytes // groups // granule * granule for groups in _SHARES}
     edges = {share for share in shares if share <= target.lds.bytes_per_workgroup}

@@ -400,7 +400,7 @@ MESSAGES = {
     "target-read-as": "; read as {name}",
     # Build logs.
     "log-of-functions": (
-        "reports functions but no kernels: only a kernel's report ends with an LDS size"
+        "reports functions but no kernels: no report ends with an LDS size, as a kernel's does"
     ),
     "build-failed": "the build failed here: kernels may be missing; fix it and rebuild",
     "log-without-name": "numbers without a function's name: the log begins inside a kernel",

@@ -103,9 +103,9 @@ def scratch_without_spill(
 
 
 def _registers(vgprs: int, sgprs: int) -> str:
-    """`5 VGPRs and 2 SGPRs`."""
-    kinds = ((vgprs, "VGPRs"), (sgprs, "SGPRs"))
-    return " and ".join(f"{count} {noun}" for count, noun in kinds if count)
+    """`5 VGPRs and 1 SGPR`."""
+    kinds = ((vgprs, "VGPR"), (sgprs, "SGPR"))
+    return " and ".join(counted(count, noun) for count, noun in kinds if count)
 
 
 def sgpr_spill(rule: Rule, traits: Traits, occupancy: Occupancy | None) -> Iterator[Finding]:
