@@ -120,14 +120,11 @@ def test_several_files(tmp_path: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("compiler", printed.TARGETS)
 def test_printed_lines_give_their_rows(compiler: str, tmp_path: Path) -> None:
-    """One module; `python -m tests.sweep --lines 200` tries more.
-
-    clang 15 and 19 spill other registers of `k2` if the other kernels are changed, too.
-    """
+    """One module; `python -m tests.sweep --lines 200` tries more."""
     require(compiler)
-    found = printed.run(compiler, "gfx90a", Random(6), tmp_path / "module")
-    assert found.differences == []
-    assert found.lines
+    lines = printed.run(compiler, "gfx90a", Random(2), tmp_path / "module")
+    assert lines.differences == []
+    assert lines.lines
 
 
 @pytest.mark.nightly
