@@ -62,7 +62,7 @@ MESSAGES = {
     "build-of-dataset": "{dataset}: build {build}{shard}",
     "shard-of-build": ", shard {shard}",
     "scan-holding": "a scan on {host} (process {process}) since {since}",
-    "scan-unknown": "an unknown scan (its lock is gone or damaged)",
+    "scan-unknown": "the lock of {build} is gone or damaged; scan it again",
     # Datasets.
     "dataset-not-regular": "is not a regular file; delete it",
     "dataset-empty": "has no build; `kernelinfo scan` adds one",

@@ -287,13 +287,10 @@ class Lock:
         """Raises `KernelinfoError` if this scan no longer holds the lock: another one has taken it
         over, or the lock's file is gone or damaged."""
         holder = self.holder()
-        if (
-            self._own is None
-            or holder is None
-            or holder._replace(until=0) != self._own._replace(until=0)
-        ):
-            other = holder or say("scan-unknown")
-            raise KernelinfoError(say("build-taken-over", build=self._what, scan=other))
+        if holder is None:
+            raise KernelinfoError(say("scan-unknown", build=self._what))
+        if self._own is None or holder._replace(until=0) != self._own._replace(until=0):
+            raise KernelinfoError(say("build-taken-over", build=self._what, scan=holder))
 
     def release(self) -> None:
         """Delete the lock unless another scan has taken it over."""

@@ -255,8 +255,8 @@ def _reserved(
 def _demand(numbers: Numbers, described: bool, target: Target) -> Demand:
     """The demand on the hardware, with the reasons why it may be higher than the input states.
 
-    The used vector registers of `numbers` are filled in already. `described` is True if a source is
-    a kernel descriptor or its directives.
+    The used vector registers of `numbers` are filled in already. `described` is True if some of the
+    numbers were read from a kernel descriptor or its directives.
     """
     at_least = []
     required = prod(numbers.required_workgroup or (0,))

@@ -286,8 +286,8 @@ def most_lds(placed: Placement, waves: int) -> int:
 def barriers(placed: Placement) -> int | None:
     """The waves of as many workgroups as the domain has barriers for.
 
-    Each workgroup of several waves takes one barrier, used or not (PAL gfx9Device.cpp:5622). None
-    for workgroups of one wave and for split ones, which take no barrier.
+    None for workgroups of one wave and for split ones, which take no barrier. Any other workgroup
+    takes one, used or not (PAL gfx9Device.cpp:5622).
     """
     return None if placed.together == 1 else placed.domain.barriers * placed.group
 

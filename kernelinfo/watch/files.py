@@ -124,9 +124,9 @@ class FileTree:
     def __init__(
         self, path: str, *, only_folders: bool = False, without: Sequence[str] = ()
     ) -> None:
-        """`only_folders` leaves out ignored folders but keeps ignored files, which may be a
-        compiler's output. With it, an ignored `path` and its folders are read all the same, because
-        the user named the path. `without` are real paths to leave out."""
+        """`only_folders` leaves out ignored folders and keeps ignored files, which a compiler may
+        have written. It leaves out nothing if `path` itself is ignored, because the user named it.
+        `without` are real paths to leave out."""
         self.path = path
         self._only_folders = only_folders
         self._without = frozenset(without)

@@ -189,6 +189,14 @@ def test_a_scan_whose_lock_was_taken_over_says_so(tmp_path: Path) -> None:
     assert lock_of(tmp_path).exists()  # it is not ours
 
 
+def test_a_scan_whose_lock_is_damaged_does_not_blame_another_one(tmp_path: Path) -> None:
+    own = recording.Lock(Dataset(str(tmp_path)), "b", "", 60)
+    with recording.held(own):
+        locked(tmp_path, "no JSON")
+        with refused("scan-unknown"):
+            own.check()
+
+
 def test_of_two_writers_without_exclusive_files_one_is_named(tmp_path: Path) -> None:
     """A store that lets both create the lock, as some do: the first finds it is not its own."""
     memory = fsspec.filesystem("memory")
