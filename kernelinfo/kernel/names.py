@@ -228,7 +228,7 @@ def matching(patterns: tuple[str, ...], name: str, symbol: str) -> tuple[str, ..
     look-around, no back references). Spaces in C++ names and suffixes of numbers do not count:
     `stencil3d<4,8>` is `stencil3d<4u, 8u>`. Raises `OptionError` for an invalid regular expression,
     for any regular expression if google-re2 is not installed, and, if names cannot be demangled,
-    for a pattern that matches no symbol but may match a C++ name.
+    for a pattern that does not match `symbol` but may match its C++ name.
     """
     if symbol == name:
         alike = tuple([pattern for pattern in patterns if _search(pattern)(name)])

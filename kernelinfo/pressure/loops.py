@@ -29,8 +29,9 @@ class Loops:
     def __init__(self, flow: Flow) -> None:
         """Find the loops.
 
-        LLVM LoopInfoImpl.h, `LoopInfoBase::analyze`: inner headers come first. The blocks of a loop
-        are found backwards from its back edges; a loop inside is passed in one step.
+        The search visits inner headers first, as LLVM's does (LoopInfoImpl.h,
+        `LoopInfoBase::analyze`). It finds the blocks of a loop backwards from the loop's back
+        edges, and passes a loop inside in one step.
         """
         starts, ways = flow.before
         enter, leave = dominance(flow)
