@@ -397,7 +397,7 @@ def read_inputs(
                     yield item
                 continue
             if event_of := _EVENTS.get(type(item)):
-                events[event_of(item)] += 1
+                add(events, *event_of(item))
             is_item = isinstance(item, Repeat) or (options.spirv and isinstance(item, SpirV))
             if event_of is None or is_item:
                 yield item

@@ -151,8 +151,7 @@ class Options(NamedTuple):
         fitting = matching(patterns, kernel.name, kernel.symbol)
         if kernel.numbers.required_workgroup is not None:
             fitting = tuple(pattern for pattern in fitting if pattern != "*")
-        sizes = dict(reversed(self.workgroup_sizes))  # the first size of a pattern counts
-        return sizes[fitting[0]] if fitting else None
+        return next((size for pattern, size in self.workgroup_sizes if pattern in fitting), None)
 
     def passes_over(self, result: Result) -> bool:
         """True for a kernel that the runtime would not launch with the workgroup size given for all
